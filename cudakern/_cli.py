@@ -114,6 +114,7 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     )
     options = command(_run, "[OPTIONS] PROGRAM.cu [ARGUMENTS]", several_sources)
     options.add_argument("--check", action="store_true", help="find what is wrong in its kernels and calls")
+    options.add_argument("--error-exitcode", metavar="N", help="with --check: the exit code if it finds anything")
     options.add_argument("--trace", action="store_true", help="count its kernels' accesses to memory, by line")
     options.add_argument("--backend", metavar="NAME", help="cuda or emulator; default: the GPU if there is one")
     add_to_help(options.add_argument_group("nvcc's options, of which these are common"), True)

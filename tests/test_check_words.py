@@ -857,3 +857,79 @@ def test_steps_of_one_warp_in_a_branch():
     found = ck.check(program.sum[1, 64], np.ones(64, "f4"), np.zeros(8, "f4"))
     assert len(found) == 2
     assert all("__syncwarp() between lines" in one.advice and "in the if" in one.advice for one in found)
+
+
+TWINS = r"""
+__global__ void queue(int *next, const float *x, float *y, int n) {
+    __shared__ int job;
+    while (true) {
+        FIRST
+        if (threadIdx.x == 0) job = atomicAdd(next, 1);
+        __syncthreads();
+        if (job >= n) break;
+        y[job * 64 + threadIdx.x] = x[job * 64 + threadIdx.x] * 2;
+    }
+}
+__global__ void half(int *y, int n) {
+    int v = threadIdx.x;
+    if (v < n) v += __shfl_down_sync(0xffffffff, v, 8);
+    y[threadIdx.x] = v;
+}
+__global__ void product(const int *row, const int *col, const float *v, const float *x, float *y) {
+    float sum = 0;
+    for (int j = row[threadIdx.x]; j < row[threadIdx.x + 1]; ++j) sum += v[j] * x[col[j]];
+    y[threadIdx.x] = sum;
+}
+__global__ void xyz(float *p, int n) { for (int i = 0; i < n; ++i) p[4 * threadIdx.x + i] = i; }
+__global__ void norm(const float4 *p, float *y) { float4 v = p[threadIdx.x]; y[threadIdx.x] = v.x * v.x + v.w * v.w; }
+__global__ void ws(const float *p, float *y) { y[threadIdx.x] += p[4 * threadIdx.x + 3]; }
+"""
+
+
+@pytest.fixture(scope="module", params=["", "__syncthreads();"], ids=["wrong", "right"])
+def twin(request):
+    with ck.checking():
+        return ck.compile(TWINS.replace("FIRST", request.param)), bool(request.param)
+
+
+def test_a_queue_of_work_without_its_first_barrier(twin):
+    program, is_right = twin
+    found = ck.check(program.queue[3, 64], np.zeros(1, "i4"), np.ones(640, "f4"), np.zeros(640, "f4"), 10)
+    assert (not found) == is_right
+    if not is_right:
+        assert "is not enough in a loop: another one must come at its end, __syncthreads()" in found[0].advice
+
+
+def test_a_lane_that_does_not_call_a_shuffle(twin):
+    program, is_right = twin
+    found = ck.check(program.half[1, 32], np.zeros(32, "i4"), 32 if is_right else 16)
+    assert [one.kind for one in found] == ["warp"] * (not is_right)
+    assert is_right or "lane 8 reads from lane 16, which has ended without calling it" in found[0].message
+    if not is_right:
+        (one,) = ck.check(program.half[1, 16], np.zeros(16, "i4"), 16)
+        assert "lane 8 reads from lane 16, which does not exist" in one.message
+
+
+def test_far_from_all_arrays_the_wild_index_is_named(twin):
+    program, is_right = twin
+    row, col = np.arange(5, dtype="i4"), np.array([0, 1, 3 if is_right else 1_000_000_000, 3], "i4")
+    found = ck.check(program.product[1, 4], row, col, *np.ones((2, 4), "f4"), np.zeros(4, "f4"))
+    assert [one.kind for one in found] == ["bounds"] * (not is_right)
+    if not is_right:
+        assert re.match(r"thread 2 reads x\[col\[j\]\] at address 0x\w+, which is in none of", found[0].message)
+        assert found[0].advice.startswith("The index is far too large, or has no value: test it first.")
+
+
+def test_what_is_read_with_a_vector_may_still_have_no_value(twin):
+    """As a part of a vector, which may be a struct with padding, it is none of the findings; by itself, it is one."""
+    program, is_right = twin
+
+    def steps():
+        p = ck.empty(256, "f4")
+        y = ck.zeros(64, "f4")
+        program.xyz[1, 64](p, 4 if is_right else 3)
+        program.norm[1, 64](p, y)
+        program.ws[1, 64](p, y)
+
+    found = ck.check(steps)
+    assert [(one.kind, one.kernel) for one in found] == [("uninitialised", "ws")] * (not is_right)

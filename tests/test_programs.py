@@ -389,6 +389,240 @@ int main() {
     assert not done.findings
 
 
+PINNED_WRONGLY = r"""
+#include <cstring>
+#include <numeric>
+enum { N = 1 << 15, BYTES = N * 4 };
+__global__ void fill(int *x) { x[blockIdx.x * blockDim.x + threadIdx.x] = 1; }
+int main() {
+    int *h, *d, *mapped, *own = new int[N], sum = 0;
+    cudaStream_t s, t;
+    cudaEvent_t e;
+    cudaStreamCreate(&s), cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking), cudaEventCreate(&e);
+    cudaMallocHost(&h, BYTES), cudaHostAlloc(&mapped, BYTES, cudaHostAllocMapped);
+    cudaMalloc(&d, BYTES), cudaHostRegister(own, BYTES, 0);
+    fill<<<N / 256, 256, 0, s>>>(d);
+    cudaEventRecord(e, s);
+    cudaMemcpyAsync(h, d, BYTES, cudaMemcpyDeviceToHost, s);
+    cudaEventSynchronize(e), sum += h[N - 1]; // FINDING: the host reads h[32767], which a copy writes in line 14
+    cudaStreamSynchronize(s);
+    for (int i = 0; i < 2; ++i) {
+        h[5] = i; // FINDING: the host writes h[5], which a copy reads in line 19
+        cudaMemcpyAsync(d, h, BYTES, cudaMemcpyHostToDevice, s);
+    }
+    cudaDeviceSynchronize();
+    fill<<<N / 256, 256>>>(mapped);
+    sum += mapped[3]; // FINDING: the host reads mapped[3], which fill writes in line 4
+    cudaDeviceSynchronize();
+    cudaMemcpyAsync(own, d, BYTES, cudaMemcpyDeviceToHost, t);
+    cudaStreamSynchronize(s), sum += std::accumulate(own, own + N, 0); // FINDING: the host reads own, which a copy
+    cudaStreamSynchronize(t);
+    cudaMemcpy2DAsync(own, 400, d, 400, 200, 10, cudaMemcpyDeviceToHost, t);
+    memset(own + 150, 0, 4 * 60); // FINDING: the host writes own, which a copy writes in line 28
+    cudaDeviceSynchronize(), cudaHostUnregister(own), cudaFreeHost(h), cudaFreeHost(mapped), cudaFree(d);
+    cudaStreamDestroy(s), cudaStreamDestroy(t), cudaEventDestroy(e);
+    delete[] own;
+    return sum == 123;
+}
+"""
+
+PINNED_RIGHTLY = r"""
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <thread>
+enum { N = 1 << 15, BYTES = N * 4 };
+__global__ void fill(int *x, int value) { x[blockIdx.x * blockDim.x + threadIdx.x] = value; }
+__global__ void signal(volatile int *flag, int *x) { x[0] = 7; __threadfence_system(); *flag = 1; }
+__global__ void plain_signal(int *flag, int *x) { x[0] = 7; __threadfence_system(); *flag = 1; }
+__global__ void waits(volatile int *flag, int *x) { while (!*flag) {} x[1] = 8; }
+static std::atomic<int> called{0};
+static std::mutex mutex;
+static std::condition_variable changed;
+static bool is_done = false;
+static void on_host(void *x) { called += ((int *)x)[0] == 2; }
+static void notify(cudaStream_t, cudaError_t, void *) {
+    std::lock_guard<std::mutex> hold(mutex);
+    is_done = true;
+    changed.notify_all();
+}
+int main() {
+    int *h, *d, *registered = (int *)malloc(BYTES), *pageable = (int *)malloc(BYTES), *mapped, wrong = 0;
+    cudaStream_t s, t;
+    cudaEvent_t e, f;
+    cudaStreamCreate(&s), cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking);
+    cudaEventCreate(&e), cudaEventCreate(&f);
+    cudaMallocHost(&h, BYTES), cudaMalloc(&d, BYTES), cudaHostRegister(registered, BYTES, 0);
+    cudaHostAlloc(&mapped, BYTES, cudaHostAllocMapped);
+    int *volatile_flag = mapped + 100;
+    // a stream
+    fill<<<N / 256, 256, 0, s>>>(d, 1);
+    cudaMemcpyAsync(h, d, BYTES, cudaMemcpyDeviceToHost, s);
+    cudaStreamSynchronize(s);
+    wrong += h[N - 1] != 1;
+    // an event, which another stream waits for; another part of the memory
+    cudaMemcpyAsync(d, h, BYTES / 2, cudaMemcpyHostToDevice, s);
+    h[N / 2] = 5;
+    wrong += h[0] != 1; // both read
+    cudaEventRecord(e, s), cudaStreamWaitEvent(t, e, 0);
+    cudaMemcpyAsync(registered, d, BYTES, cudaMemcpyDeviceToHost, t);
+    cudaEventRecord(f, t), cudaEventSynchronize(f);
+    h[0] = registered[0] = 2;
+    // queries
+    cudaMemcpyAsync(d, h, BYTES, cudaMemcpyHostToDevice, s);
+    while (cudaStreamQuery(s) == cudaErrorNotReady) {}
+    memset(h, 0, BYTES);
+    cudaMemcpyAsync(h, d, BYTES, cudaMemcpyDeviceToHost, t), cudaEventRecord(e, t);
+    while (cudaEventQuery(e) != cudaSuccess) {}
+    wrong += h[0] != 2;
+    // a copy of the same stream that waits; the default stream, which waits for s
+    cudaMemcpyAsync(h, d, BYTES, cudaMemcpyDeviceToHost, s);
+    cudaMemcpyAsync(pageable, d, BYTES, cudaMemcpyDeviceToHost, s);
+    h[1] = 3;
+    cudaMemcpyAsync(d, h, BYTES, cudaMemcpyHostToDevice, s);
+    cudaMemcpy(pageable, d, BYTES, cudaMemcpyDeviceToHost);
+    h[1] = pageable[1] + 1;
+    cudaMemcpy(d, h, BYTES, cudaMemcpyHostToDevice);
+    h[1] = 4, cudaMemset(h, 0, BYTES), h[1] = 5, h[0] = 2;
+    // pageable memory is staged
+    cudaMemcpyAsync(d, pageable, BYTES, cudaMemcpyHostToDevice, s);
+    pageable[0] = 6;
+    cudaDeviceSynchronize();
+    // functions that a stream calls
+    cudaMemcpyAsync(h, d, 4, cudaMemcpyDeviceToHost, s);
+    cudaLaunchHostFunc(s, on_host, h);
+    while (called == 0) std::this_thread::yield();
+    h[0] = 9;
+    cudaMemcpyAsync(h, d, BYTES, cudaMemcpyDeviceToHost, t);
+    cudaStreamAddCallback(t, notify, nullptr, 0);
+    {
+        std::unique_lock<std::mutex> hold(mutex);
+        changed.wait(hold, [] { return is_done; });
+    }
+    wrong += h[0] != 2;
+    // flags
+    mapped[100] = mapped[101] = 0;
+    signal<<<1, 1, 0, s>>>(volatile_flag, mapped);
+    while (!*(volatile int *)volatile_flag) {}
+    wrong += mapped[0] != 7;
+    plain_signal<<<1, 1, 0, s>>>(mapped + 101, mapped);
+    while (!__atomic_load_n(mapped + 101, __ATOMIC_ACQUIRE)) {}
+    wrong += mapped[0] != 7;
+    volatile_flag[2] = 0;
+    waits<<<1, 1, 0, s>>>(volatile_flag + 2, mapped);
+    mapped[3] = 3;
+    *(volatile int *)(volatile_flag + 2) = 1;
+    cudaStreamSynchronize(s);
+    wrong += mapped[1] != 8;
+    // two buffers
+    for (int i = 0; i < 6; ++i) {
+        int *const part = h + i % 2 * (N / 2);
+        if (i > 1) cudaEventSynchronize(i % 2 ? f : e);
+        for (int j = 0; j < N / 2; ++j) part[j] = i;
+        cudaMemcpyAsync(d + i % 2 * (N / 2), part, BYTES / 2, cudaMemcpyHostToDevice, s);
+        cudaEventRecord(i % 2 ? f : e, s);
+    }
+    cudaStreamSynchronize(s);
+    // columns of a matrix
+    cudaMemcpy2DAsync(h, 400, d, 400, 200, 10, cudaMemcpyDeviceToHost, s);
+    for (int i = 0; i < 10; ++i) h[100 * i + 50] = h[100 * i + 99] = 1;
+    // a graph
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaStreamSynchronize(s);
+    cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+    cudaMemcpyAsync(d, h, BYTES, cudaMemcpyHostToDevice, s);
+    fill<<<N / 256, 256, 0, s>>>(d, 1);
+    cudaMemcpyAsync(h, d, BYTES, cudaMemcpyDeviceToHost, s);
+    cudaStreamEndCapture(s, &graph);
+    cudaGraphInstantiate(&exec, graph, 0);
+    for (int i = 0; i < 2; ++i) {
+        h[0] = 4;
+        cudaGraphLaunch(exec, s), cudaStreamSynchronize(s);
+        wrong += h[0] != 1;
+    }
+    // another thread waits; memory that is freed and allocated again
+    cudaMemcpyAsync(h, d, BYTES, cudaMemcpyDeviceToHost, s);
+    std::thread([&] { cudaStreamSynchronize(s); }).join();
+    h[0] = 1;
+    cudaMemcpyAsync(d, h, BYTES, cudaMemcpyHostToDevice, s);
+    cudaFreeHost(h), cudaMallocHost(&h, BYTES);
+    h[0] = 1;
+    cudaMemcpyAsync(d, registered, BYTES, cudaMemcpyHostToDevice, t);
+    cudaHostUnregister(registered);
+    registered[0] = 1;
+    cudaGraphExecDestroy(exec), cudaGraphDestroy(graph), cudaEventDestroy(e), cudaEventDestroy(f);
+    cudaStreamDestroy(s), cudaStreamDestroy(t), cudaFreeHost(h), cudaFreeHost(mapped), cudaFree(d);
+    free(pageable), free(registered);
+    return wrong;
+}
+"""
+
+
+def test_the_host_uses_pinned_memory_too_early(tmp_path):
+    """Copies and kernels in streams may still use it."""
+    path = tmp_path / "pinned.cu"
+    path.write_text(PINNED_WRONGLY.lstrip())
+    found = ck.run(path, check=True).findings
+    wanted = [
+        (i, line.split("FINDING: ")[1]) for i, line in enumerate(path.read_text().split("\n"), 1) if "// F" in line
+    ]
+    assert [(one.kind, one.line) for one in found] == [("host", line) for line, _ in wanted], str(found)
+    assert all(one.message.startswith(words) for one, (_, words) in zip(found, wanted, strict=True)), str(found)
+    assert "Wait for the copy first: cudaStreamSynchronize(s), or" in found[0].advice
+
+
+def test_the_host_has_waited_for_pinned_memory(tmp_path):
+    """By a stream, an event, a query, another copy, a flag, a function of its own that a stream calls."""
+    path = tmp_path / "waits.cu"
+    path.write_text(PINNED_RIGHTLY)
+    done = ck.run(path, check=True)
+    assert done.exit_code == 0
+    assert not done.findings, str(done.findings)
+
+
+def test_the_second_place_of_a_finding_names_its_file(tmp_path):
+    (tmp_path / "last.cuh").write_text("""#include <cuda_pipeline.h>
+__device__ int last(const int *s) { return s[31 - threadIdx.x]; }
+__device__ void cp_async(int *to, const int *from) { __pipeline_memcpy_async(to, from, 4); __pipeline_commit(); }
+""")
+    path = tmp_path / "both.cu"
+    path.write_text("""
+#include "last.cuh"
+__global__ void k(int *x) {
+    __shared__ int s[32];
+    s[threadIdx.x] = 1;
+    x[threadIdx.x] = last(s);
+}
+__global__ void copies(const int *x, int *y) {
+    __shared__ int s[32];
+    cp_async(&s[threadIdx.x], &x[threadIdx.x]);
+    y[threadIdx.x] = s[threadIdx.x];
+}
+int main() { int *x; cudaMalloc(&x, 128); k<<<1, 32>>>(x); copies<<<1, 32>>>(x, x); cudaFree(x); }
+""")
+    found = ck.run(path, check=True).findings
+    race = next(one for one in found if one.kind == "race")
+    assert re.search(r" in line 2 of last\.cuh,| in line 5 of both\.cu,", race.message)
+    copy = next(one for one in found if one.kind == "asynchronous" and one.line == 11)
+    assert "which the operation that thread 0 began in line 10 writes" in copy.message  # not where cp_async does
+
+
+@pytest.mark.parametrize(
+    "words, code", [("--check --error-exitcode 9", 9), ("--check --error-exitcode=7", 7), ("--check", 0)]
+)
+def test_the_exit_code_of_a_check_that_finds_something(tmp_path, words, code):
+    (tmp_path / "leak.cu").write_text(
+        "int main(int n, char **) { int *d; cudaMalloc(&d, 4); if (n == 2) cudaFree(d); return n == 3 ? 5 : 0; }\n"
+    )
+    arguments = ("run", *words.split(), "leak.cu")
+    assert command(*arguments, folder=tmp_path).returncode == code
+    assert command(*arguments, "freed", folder=tmp_path).returncode == 0
+    assert command(*arguments, "and", "fails", folder=tmp_path).returncode == 5
+
+
 def test_what_the_host_writes_between_two_copies_has_a_value(tmp_path):
     """The kernel leaves half of the array without values, and the host fills its copy of it."""
     path = tmp_path / "filled.cu"

@@ -27,7 +27,7 @@ KINDS = (
     "streams",
 )
 SHARED, LOCAL = 1, 2  #: emu_space
-OF_DEVICE, SYMBOL, MANAGED = 0, 3, 5  #: emu_memory_kind
+OF_DEVICE, SYMBOL, MANAGED = 0, 3, 5  #: emu_memory_kind; others are memory of the host
 COPY = 1 << 63  #: in a launch's number: it is none, but a copy by the host
 READS, WRITES, ATOMIC, PENDING, VOLATILE, CACHED = 1, 2, 4, 8, 16, 512  #: emu_access_kind
 
@@ -93,7 +93,9 @@ class HostAccess(ctypes.Structure):
         ("padding", ctypes.c_int),
         ("other", Line),  # in a kernel that it has not waited for
         ("other_kind", ctypes.c_uint),
-        ("kernel", ctypes.c_char * 128),  # b"": it is a copy
+        ("kernel", ctypes.c_char * 128),  # b"": it is a copy,
+        ("copy", Line),  # which the host has queued here
+        ("call", ctypes.c_size_t),  # of a library's function, around the access; 0: there is none
     )
 
 

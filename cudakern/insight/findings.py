@@ -13,7 +13,18 @@ from .. import _display
 from . import checker
 from .advice import Race
 from .checker import Access, Found, Place, triple
-from .declared import BYTES, OF_DTYPES, declared, function, numbers, shape_of, uses, with_arguments, without_comments
+from .declared import (
+    BYTES,
+    OF_DTYPES,
+    Use,
+    declared,
+    function,
+    numbers,
+    shape_of,
+    uses,
+    with_arguments,
+    without_comments,
+)
 from .kernel_text import BARRIER
 
 if TYPE_CHECKING:
@@ -290,15 +301,29 @@ class _Words:
 
     @property
     def _is_far(self) -> bool:
-        """Whether the address is far from the nearest array, which the line does not access."""
-        found, of = self.found, {"reads", "updates"}
+        """Whether the address is far from the nearest array, which need not be the one that the line accesses."""
+        found = self.found
         if self.what != "bounds" or self.is_shared or -FAR <= found.offset < found.length + FAR:
             return False
-        if found.access.kind & checker.WRITES:
-            of = {"writes", "updates", "atomically updates"}
         pointer = rf"(?:\*|&)\s*{re.escape(self.array)}\b"
-        named = {use.verb for use in uses(self._text) if self.array in (use.name, use.path)}
-        return bool(self.source) and not named & of and not re.search(pointer, self._text)
+        named = {name for use in self._accessed for name in (use.name, use.path)}
+        is_named = self.array in named and len({use.path for use in self._accessed}) == 1
+        return bool(self.source) and not is_named and not re.search(pointer, self._text)
+
+    @property
+    def _accessed(self) -> list[Use]:
+        """The elements in the line that it accesses as the thread did."""
+        is_write = self.found.access.kind & checker.WRITES
+        of = {"writes", "updates", "atomically updates"} if is_write else {"reads", "updates"}
+        return [use for use in uses(self._text) if use.verb in of]
+
+    @property
+    def _wild(self) -> str:
+        """Of an address that is far from all arrays: the one element in the line whose index is read from memory."""
+        indirect = {
+            use.path + "".join(f"[{i}]" for i in use.indices) for use in self._accessed if "[" in use.indices[-1]
+        }
+        return indirect.pop() if self._is_far and len(indirect) == 1 else ""
 
     @property
     def _is_table(self) -> bool:
@@ -312,7 +337,8 @@ class _Words:
         if self.found.space == checker.LOCAL:
             return "memory of its own"
         if self._is_unknown:
-            return f"address {self.found.address:#x}"
+            address = f"address {self.found.address:#x}"
+            return f"{self._wild} at {address}" if self._wild else address
         if self.is_dynamic and self.shape is None:
             return f"byte {self.found.offset} of its {self.array}"
         if self.array == "malloc":
@@ -387,7 +413,16 @@ class _Words:
     @property
     def _other_does(self) -> str:
         other = self.found.other
-        return f"{_thread(self.found, other)} {_verb(other.kind)} in line {other.line.line}"
+        return f"{_thread(self.found, other)} {_verb(other.kind)} {self._in_line(other)}"
+
+    def _in_line(self, at: Access) -> str:
+        """Of the second place of a finding."""
+        of = (
+            ""
+            if at.line.file == self.found.access.line.file
+            else f" of {Path(at.line.file.decode(errors='replace')).name}"
+        )
+        return f"in line {at.line.line}{of}" if at.line.line else "in an unknown line"
 
     @property
     def _begins(self) -> str:
@@ -424,6 +459,8 @@ class _Words:
             if table := self.array if self._is_table else next(iter(named), ""):
                 index = "the index behind it must stay below the length of that array"
                 return where, f"Each pointer in {table} must be that of an array on the device, and {index}."
+            if self._wild:
+                return where, "The index is far too large, or has no value: test it first."
             pointer = "The pointer may be one to the host's memory or to another thread's variable"
             return where, f"{pointer}, or the index is far too large or has no value."
         message, index = f"{self._does} {self.element}; {self._length()}", found.offset // self.size
@@ -581,7 +618,8 @@ class _Words:
                 f"{self._begins}, {when}",
                 "A barrier must come between the two: the access first, then the barrier, then the operation.",
             )
-        begun = f"the operation that {_thread(found, found.other)} began in line {found.other.line.line}"
+        self._find_beginning()
+        begun = f"the operation that {_thread(found, found.other)} began {self._in_line(found.other)}"
         message = f"{self._does} {self.element}, which {begun}"
         message = f"{message} {_verb(found.other.kind)}, and nothing says that it has ended"
         if found.space == checker.LOCAL:
@@ -589,6 +627,17 @@ class _Words:
         if _same(found.access.block, found.other.block) and _same(found.access.thread, found.other.thread):
             return message, "Wait for it first."
         return message, "That thread must wait for it, and a barrier must follow; or all wait for the mbarrier's phase."
+
+    def _find_beginning(self) -> None:
+        """Of an operation that begins in a header, the only copy to the array in the function with the access."""
+        here, there = self.found.access.line, self.found.other.line
+        own = function(tuple(without_comments(self.source)), here.line)
+        if own is None or here.file == there.file:
+            return
+        starts = [at.start() for at in _COPY.finditer(own.text)]
+        named = [at for at in starts if re.search(rf"\b{re.escape(self.array)}\b", own.text[at:].partition(";")[0])]
+        if len(named) == 1:
+            there.file, there.line = here.file, own.body + own.text.count("\n", 0, named[0])
 
     def _proxy(self) -> tuple[str, str]:
         message = f"{self._begins}, which {self._other_does}, without fence_async_proxy()"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from .declared import Function, Use, bodies, function, functions, operator_of, uses, without_comments
@@ -125,9 +125,17 @@ class KernelText:
         head = re.search(r"\b(?:for|while)\s*\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)", text)
         tests = head[1] if head else ""
         if re.fullmatch(r"\s*(?:true|1|;\s*;)\s*", tests) and re.search(r"\b(?:return|break)\b", text):
-            tests = " ".join(re.findall(r"\bif\s*\(((?:[^()]|\([^()]*\))*)\)", text))
+            tests = " ".join(self._exits(begin, end))
         terms = self.terms(tests)
         return bool(re.search(r"threadIdx|thread_rank", terms) and re.search(r"\[(?!\s*\d+\s*\])|atomic", terms))
+
+    def _exits(self, begin: int, end: int) -> Iterator[str]:
+        """The conditions by which a thread leaves the loop between these lines."""
+        of = self.function(begin)
+        for first, last in of.statements("if") if of else []:
+            text = " ".join(self.lines[first - 1 : last])
+            if begin <= first and last <= end and re.search(r"\b(?:return|break)\b", text):
+                yield from re.findall(r"\bif\s*\(((?:[^()]|\([^()]*\))*)\)", text)
 
     def terms(self, text: str) -> str:
         """The same text, and the values of the variables in it, and of those in these; of the first ones, if there are

@@ -178,6 +178,7 @@ def command_run(words: Sequence[str]) -> int:
     """`cudakern run [options] program.cu [arguments]`, or `cudakern run sources and options [-- arguments]`: does not
     return if the program could be started."""
     ours, theirs = _split(words)
+    ours = _without_exit_code(ours)
     modes = {"--check": "checked", "--trace": "traced"}
     if {*modes} <= {*ours}:
         raise ValueError("run: a program is either checked or traced: write --check or --trace, not both")
@@ -215,6 +216,19 @@ def _on_arguments(error: Exception, words: Sequence[str], theirs: list[str]) -> 
         command = shlex.join(["cudakern", "run", *words, "--"])
         return f": what follows the source are the program's own arguments, unless -- comes after them: {command}"
     return ""
+
+
+def _without_exit_code(ours: list[str]) -> list[str]:
+    """Takes ``--error-exitcode N`` from the options, and leaves it for the process that checks."""
+    at = next((i for i, word in enumerate(ours) if re.match(r"--error-exitcode(?:=|$)", word)), None)
+    if at is None:
+        return ours
+    _, equals, code = ours[at].partition("=")
+    code = code if equals else "".join(ours[at + 1 : at + 2])
+    if not code.isdecimal() or not 0 < int(code) < 256 or "--check" not in ours:
+        raise ValueError("run: --error-exitcode needs a number from 1 to 255, and --check")
+    os.environ["CUDAKERN_ERROR_EXITCODE"] = code
+    return ours[:at] + ours[at + 2 - len(equals) :]
 
 
 def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -37,17 +37,20 @@ Report = Findings | Trace
 def main(mode: str, program: str, report: str, *words: str) -> None:
     """Runs the program, and ends this process as it ends."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends the program
+    found_code, is_found = int(os.environ.pop("CUDAKERN_ERROR_EXITCODE", 0)), False
     begun = {"checked": _check, "traced": _trace}[mode](words[0])
     libc = ctypes.CDLL(None)
 
     def tell(is_end: bool, is_well: bool = False) -> None:
         libc.fflush(None)
+        nonlocal is_found
         if is_end and mode == "traced":
             library.emu_device_wait(None, None)  # a kernel that the program does not wait for is counted, too
         left = checker.not_awaited() if is_end and mode == "checked" else None
         result = begun(is_end)
         if left and is_well and isinstance(result, Findings):
             result += _not_awaited(*left)
+        is_found = isinstance(result, Findings) and bool(result)
         if report:
             Path(report).write_bytes(pickle.dumps(result))
         else:
@@ -61,6 +64,10 @@ def main(mode: str, program: str, report: str, *words: str) -> None:
 
     ends = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)(lambda code, _data: tell(True, code == 0))
     dies = ctypes.CFUNCTYPE(None, ctypes.c_int)(at_signal)
+    last = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)(
+        lambda code, _data: os._exit(found_code) if found_code and is_found and not code else None
+    )
+    libc.on_exit(last, None)  # comes after `ends`
     libc.on_exit(ends, None)
     if mode == "traced" and not report:
         watch_program(checker.library(), lambda line: print(f"cudakern: {line}", file=sys.stderr, flush=True))
@@ -106,7 +113,12 @@ def _queued(kernel: bytes, call: checker.Line) -> Launched:
 
 
 #: The variable that gets the address of new memory.
-_ALLOCATES = re.compile(r"\b(?:cudaMalloc|cuMemAlloc)\w*\s*\(\s*(?:\(\s*\w+[\s*]*\)\s*)?&\s*([\w.>-]+)")
+_ALLOCATES = re.compile(
+    r"\b(?:cudaMalloc|cudaHostAlloc|cuMem(?:Host)?Alloc)\w*\s*\(\s*(?:\(\s*\w+[\s*]*\)\s*)?&\s*([\w.>-]+)"
+    r"|\b(?:cudaHostRegister|cuMemHostRegister)\s*\(\s*([\w.>-]+)"
+)
+#: The stream of a copy.
+_IN_STREAM = re.compile(r"\bcudaMemcpy\w*Async\s*\([^;]*,\s*((?!cudaMemcpy\w)[\w.>-]+(?:\[\w+\])?)\s*\)\s*[;,)]")
 
 
 def _has_two_sides(file: str) -> bool:
@@ -116,30 +128,38 @@ def _has_two_sides(file: str) -> bool:
 
 def _of_host(access: checker.HostAccess) -> Finding:
     """The host touches memory of the device's, or memory of both for which it has not waited."""
-    lines = lines_of_code([code for code in (access.code, access.allocated) if code], checker.library())
-    (file, line), allocated = lines[access.code], lines.get(access.allocated, ("", 0))
+    code = access.call or access.code
+    lines = lines_of_code([code for code in (code, access.allocated) if code], checker.library())
+    (file, line), allocated = lines[code], lines.get(access.allocated, ("", 0))
     text = linecache.getline(file, line)
-    match = _ALLOCATES.search(linecache.getline(*allocated))
-    names = [match[1]] if match else list(contents("".join(linecache.getlines(file))).variables)
+    made = [match[1] or match[2] for match in _ALLOCATES.finditer(linecache.getline(*allocated))]
+    names = made or list(contents("".join(linecache.getlines(file))).variables)
     names = [name for name in names if re.search(rf"\b{re.escape(name.split('::')[-1])}\b", text)]
     if len(names) > 1 and access.memory_kind == checker.SYMBOL:
         names = [name for name in names if _is_at(access.address, name)]
     name = names[0] if len(names) == 1 else ""
     element = re.search(rf"\b{re.escape(name)}\s*\[[^]]*\](?!\s*(?:\[|\.|->))", text) if name else None
     offset = access.address - access.begin
-    is_element = element and match and access.bytes in (1, 2, 4, 8, 16)
+    is_element = element and made and access.bytes in (1, 2, 4, 8, 16)
     what = f"{name}[{offset // access.bytes}]" if is_element else name
     writes = bool(access.kind & checker.WRITES)
     verb = "writes" if writes else "reads" if access.kind else "touches"
     where = f" (allocated in {Path(allocated[0]).name}:{allocated[1]})" if allocated[1] else ""
     other = None
-    if access.memory_kind == checker.MANAGED:
+    if access.memory_kind not in (checker.OF_DEVICE, checker.SYMBOL):
         kernel = re.sub(r"[<(].*", "", access.kernel.decode(errors="replace")).split("::")[-1]
-        other = Place(access.other.file.decode(errors="replace"), access.other.line, (0, 0, 0), (0, 0, 0))
+        of = access.other if kernel else access.copy
+        other = Place(of.file.decode(errors="replace"), of.line, (0, 0, 0), (0, 0, 0))
         did = f"{kernel or 'a copy'} {'writes' if access.other_kind & checker.WRITES else 'reads'}"
-        in_line = f" in line {other.line}" if other.line else ""
-        message = f"the host {verb} {what or 'managed memory'}, which {did}{in_line}, and has not waited for it"
+        of_file = "" if other.file == file else f" of {Path(other.file).name}"
+        in_line = f" in line {other.line}{of_file}" if other.line else ""
+        memory = "managed memory" if access.memory_kind == checker.MANAGED else "memory"
+        message = f"the host {verb} {what or memory}, which {did}{in_line}, and has not waited for it"
         advice = "Call cudaDeviceSynchronize() after the launch, before the host uses the memory."
+        if not kernel:
+            stream = _IN_STREAM.search(linecache.getline(other.file, other.line))
+            wait = f"cudaStreamSynchronize({stream[1] if stream else 'stream'})"
+            advice = f"Wait for the copy first: {wait}, or cudaEventSynchronize of an event recorded after it."
     elif access.memory_kind == checker.SYMBOL:
         message = f"the host {verb} {what or 'a variable'}, which is a variable of the device: on a GPU, kernels never"
         message += " see what the host writes to it, and the host never what kernels do"

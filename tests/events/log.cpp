@@ -25,7 +25,7 @@ const char *const STAGES[] = {"starts", "arrives", "opens", "leaves"};
 const char *const ASYNC_STAGES[] = {"begins", "commits", "waits", "ends", "fences"};
 const char *const SPACES[] = {"global", "shared", "local"};
 const char *const AGENTS[] = {"thread", "copy", "load", "store", "product", "matrix", "mbarrier", "texture", "print"};
-const char *const ORDERS[] = {"work", "record", "wait", "stream", "event", "device"};
+const char *const ORDERS[] = {"work", "record", "wait", "stream", "event", "device", "calls"};
 const char *const KINDS[] = {"device", "pinned", "registered", "symbol", "heap", "managed"};
 static_assert(sizeof BARRIERS / sizeof *BARRIERS == EMU_BARRIERS, "");
 static_assert(sizeof STAGES / sizeof *STAGES == EMU_BARRIER_STAGES, "");

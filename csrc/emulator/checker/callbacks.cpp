@@ -174,30 +174,41 @@ RELEASE(_ZdaPvm, , size_t)
 // --- The compiler's atomic operations ------------------------------------------------------------------------------
 #define PERFORM extern "C" __attribute__((visibility("hidden"), no_sanitize("thread")))
 #define ORDER   __ATOMIC_SEQ_CST
+// (What the host reads may be a flag that a kernel sets. Kernels have CUDA's own operations.)
+#define HEARD(bits)                                                                                                  \
+    if (!emu_in_kernel())                                                                                            \
+    emu_access(const_cast<const void *>(static_cast<const volatile void *>(address)), bits / 8,                      \
+               EMU_READS | EMU_ATOMIC, CALLED_AT)
 #define FETCH(bits, type, name)                                                                                      \
     PERFORM type __tsan_atomic##bits##_fetch_##name(volatile type *address, type value, int) {                       \
+        HEARD(bits);                                                                                                 \
         return __atomic_fetch_##name(address, value, ORDER);                                                         \
     }
 #define ATOMICS(bits, type)                                                                                          \
     PERFORM type __tsan_atomic##bits##_load(const volatile type *address, int) {                                     \
+        HEARD(bits);                                                                                                 \
         return __atomic_load_n(address, ORDER);                                                                      \
     }                                                                                                                \
     PERFORM void __tsan_atomic##bits##_store(volatile type *address, type value, int) {                              \
         __atomic_store_n(address, value, ORDER);                                                                     \
     }                                                                                                                \
     PERFORM type __tsan_atomic##bits##_exchange(volatile type *address, type value, int) {                           \
+        HEARD(bits);                                                                                                 \
         return __atomic_exchange_n(address, value, ORDER);                                                           \
     }                                                                                                                \
     PERFORM int __tsan_atomic##bits##_compare_exchange_strong(volatile type *address, type *expected, type value,    \
                                                               int, int) {                                            \
+        HEARD(bits);                                                                                                 \
         return __atomic_compare_exchange_n(address, expected, value, false, ORDER, ORDER);                           \
     }                                                                                                                \
     PERFORM int __tsan_atomic##bits##_compare_exchange_weak(volatile type *address, type *expected, type value, int, \
                                                             int) {                                                   \
+        HEARD(bits);                                                                                                 \
         return __atomic_compare_exchange_n(address, expected, value, false, ORDER, ORDER);                           \
     }                                                                                                                \
     PERFORM type __tsan_atomic##bits##_compare_exchange_val(volatile type *address, type expected, type value, int,  \
                                                             int) {                                                   \
+        HEARD(bits);                                                                                                 \
         __atomic_compare_exchange_n(address, &expected, value, false, ORDER, ORDER);                                 \
         return expected;                                                                                             \
     }                                                                                                                \

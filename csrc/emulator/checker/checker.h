@@ -252,6 +252,10 @@ const stream_work *streams_unordered(uint32_t stamp); // the work of the stamp; 
 int streams_are_several(void);
 typedef enum stream_state { STREAMS_AWAITED, STREAMS_ENDED, STREAMS_RUN } stream_state;
 stream_state streams_of_host(void); // of all work: the host has waited for it, or it has ended, or neither
+// The current work copies memory of the host, which does not wait for it.
+void streams_copies(unsigned kind, uintptr_t begin, size_t pitch, size_t width, size_t height);
+// What such a copy, for which the host has not waited, does to bytes that the host accesses; 0: there is no conflict.
+unsigned streams_copied(const emu_host_event *event, int learns, stream_work *work);
 // Whether the host has not waited for the work of the stamp, which is stored. `learns`: now it knows of it.
 int streams_not_awaited(uint32_t stamp, int learns, stream_work *work);
 int streams_last_launch(stream_work *work); // whether there is one that has begun, and the host has not waited for it
@@ -324,6 +328,7 @@ void findings_set_works(checker_finding *of, const stream_work *before); // of C
 // Places where kernels call malloc: a block more is in use, or one less.
 unsigned findings_malloc(const block_state *block, const emu_where *at, const emu_access_event *access);
 void findings_freed(unsigned leak);
+emu_line findings_line(const uintptr_t *calls); // of the call by which the host has queued a work
 void findings_add_index(const block_state *block, const emu_where *at, int64_t index, const char *type);
 void findings_clear(void);
 

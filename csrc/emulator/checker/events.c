@@ -8,7 +8,7 @@
 
 // Held while a launch runs, and by whoever changes the shadow otherwise.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-enum { PATIENCE = 100, FOR_EVER = 1 << 25, MOST_WATCHED = 4 };
+enum { PATIENCE = 100, LONG = 100000, FOR_EVER = 1 << 25, MOST_WATCHED = 4 };
 
 // --- Launches and blocks -------------------------------------------------------------------------------------------
 
@@ -76,8 +76,11 @@ static struct {
     unsigned places, count, same; // same: how often all values were as before
 } waiting;
 
+static atomic_int may_wait_for_host; // a thread has waited LONG: the check must not hold up the host
+
 static void nobody_waits(void) {
     waiting.places = waiting.count = waiting.same = 0;
+    atomic_store_explicit(&may_wait_for_host, 0, memory_order_relaxed);
 }
 
 static void thread_begin(void *tool, const emu_where *at) {
@@ -124,6 +127,7 @@ static void give_way(const emu_where *at, const emu_access_event *event) {
     }
     if (++waiting.count % PATIENCE) return;
     waiting.same = has_news() ? 0 : waiting.same + 1;
+    atomic_store_explicit(&may_wait_for_host, waiting.same > LONG / PATIENCE, memory_order_relaxed);
     if (waiting.same == FOR_EVER / PATIENCE) {
         emu_line line = {0};
         nobody_waits();
@@ -326,9 +330,11 @@ static void on_release(void *tool, const emu_memory_event *event) {
 enum { MOST_TOUCHES = 64, LONGEST_WAIT = 20000 };
 typedef struct checker_touch {
     emu_host_event event;
-    emu_line other; // managed memory: what the kernel does that the host has not waited for
+    emu_line other; // memory of both: what the kernel does that the host has not waited for
     unsigned other_kind;
     char kernel[128]; // "": a copy
+    emu_line copy;    // by which the host has queued it
+    uintptr_t call;   // of a library's function, around the access; 0: there is none
 } checker_touch;
 static checker_touch touches[MOST_TOUCHES];
 static size_t touch_count; // under touch_lock
@@ -362,14 +368,29 @@ static void remember_flag(const emu_host_event *event) {
     flags[flag_count++ % MOST_FLAGS] = *event;
 }
 
+// Of an access in a header of a library, the innermost call around it that is in none: std::accumulate(h, h + n, 0).
+static uintptr_t call_around(uintptr_t code) {
+    enum { DEEPEST = 16 };
+    uintptr_t calls[DEEPEST];
+    emu_line lines[DEEPEST];
+    const size_t count = emu_calls_of_program(calls, DEEPEST);
+    size_t i = 0;
+    while (i < count && calls[i] != code) ++i;
+    emu_source_lines(calls + i, count - i, lines);
+    for (size_t at = i; at < count; ++at)
+        if (lines[at - i].line) return at == i ? 0 : calls[at];
+    return 0;
+}
+
 // A kernel that the host has not waited for may begin later. So the check waits for it: not for ever, because kernels
 // may wait for the host.
-static void on_managed(const emu_host_event *event) {
+static void on_shared(const emu_host_event *event) {
     static atomic_int left = LONGEST_WAIT; // in steps of 100 us
     if (streams_of_host() == STREAMS_AWAITED || is_known_touch(event)) return;
     const int is_flag = (event->kind & (EMU_ATOMIC | EMU_VOLATILE)) != 0;
     if (is_flag && (event->kind & EMU_READS)) remember_flag(event);
-    while (!is_flag && streams_of_host() == STREAMS_RUN && atomic_load(&left) > 0) {
+    while (!is_flag && streams_of_host() == STREAMS_RUN && !atomic_load(&may_wait_for_host) &&
+           atomic_load(&left) > 0) {
         atomic_fetch_sub(&left, 1);
         nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
     }
@@ -382,19 +403,23 @@ static void on_managed(const emu_host_event *event) {
     if (!conflicts) return;
     checker_touch touch = {.event = *event, .other_kind = site_of(site)->kind};
     memcpy(touch.kernel, work.kernel, sizeof touch.kernel);
-    if (site_of(site)->file) {
+    touch.call = call_around(event->code);
+    if (!*work.kernel) {
+        touch.copy = findings_line(work.calls);
+    } else if (site_of(site)->file) {
         touch.other.line = site_of(site)->line;
         strncpy(touch.other.file, site_of(site)->file, sizeof touch.other.file - 1);
     } else if (site_of(site)->code) {
-        emu_source_lines(&site_of(site)->code, 1, &touch.other);
+        emu_user_lines(&site_of(site)->code, 1, &touch.other);
     }
     add_touch(&touch);
 }
 
 static void on_host(void *tool, const emu_host_event *event) {
     (void)tool;
-    if (event->memory.kind == EMU_MEMORY_MANAGED)
-        on_managed(event);
+    const emu_memory_kind kind = event->memory.kind;
+    if (kind != EMU_MEMORY_DEVICE && kind != EMU_MEMORY_SYMBOL)
+        on_shared(event);
     else if (!event->stands_in)
         add_touch(&(checker_touch){.event = *event});
     if (!event->stands_in || !(event->kind & EMU_WRITES)) return;

@@ -234,9 +234,9 @@ CHECKER_API void checker_find_leaks(void) {
 }
 
 // The innermost call that is in no header of CUDA's.
-static emu_line line_of(const uintptr_t *calls) {
+emu_line findings_line(const uintptr_t *calls) {
     emu_line lines[WORK_CALLS];
-    emu_source_lines(calls, WORK_CALLS, lines);
+    emu_user_lines(calls, WORK_CALLS, lines);
     int i = 0;
     while (i < WORK_CALLS - 1 && !lines[i].line) ++i;
     return lines[i];
@@ -264,8 +264,8 @@ static void complete(void) {
         if (keys[i].is_complete) continue;
         keys[i].is_complete = 1;
         if (findings[i].kind == CHECKER_STREAMS) {
-            findings[i].call = line_of(keys[i].calls[0]);
-            findings[i].other_call = line_of(keys[i].calls[1]);
+            findings[i].call = findings_line(keys[i].calls[0]);
+            findings[i].other_call = findings_line(keys[i].calls[1]);
         }
         for (int side = 0; side < 2; ++side) {
             const site *const of = &sites[side ? keys[i].other : keys[i].at];
@@ -279,7 +279,7 @@ static void complete(void) {
             }
         }
     }
-    if (waiting) emu_source_lines(codes, waiting, found);
+    if (waiting) emu_user_lines(codes, waiting, found);
     for (size_t i = 0; i < waiting; ++i) *lines[i] = found[i];
     free(codes);
     free(lines);

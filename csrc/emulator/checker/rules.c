@@ -320,16 +320,20 @@ static int has_no_value(const accessing *by, const cell *in, uintptr_t address, 
     return !shadow_has_value(from, address - from);
 }
 
+// (What is read as a part of a struct, without a finding, still has no value for who reads it by itself.)
+static void judge_value(const accessing *by, cell *in, uintptr_t address, unsigned mask) {
+    if (!(~in->masks >> VALUE_SHIFT & mask) || !has_no_value(by, in, address, mask)) return;
+    findings_add(CHECKER_UNINITIALISED, by->block, (int)by->thread, by->site, by->event, -1, 0, NULL);
+    in->masks |= (uint16_t)(mask << VALUE_SHIFT); // one finding is enough
+    if (by->event->bytes <= MOST_OF_STRUCT) shadow_value(by->event->address, by->event->bytes);
+}
+
 static void judge(const accessing *by, cell *in, uintptr_t address, unsigned mask) {
     const int reads = by->kind & EMU_READS, writes = by->kind & EMU_WRITES;
     if (in->who[WRITE] == by->who && in->stamp[WRITE] == checker_stamp && in->site[WRITE] == by->site &&
         !in->stamp[READ] && (in->masks & mask) == mask)
         return; // in a loop, say
-    if (reads && (~in->masks >> VALUE_SHIFT & mask)) {
-        if (has_no_value(by, in, address, mask))
-            findings_add(CHECKER_UNINITIALISED, by->block, (int)by->thread, by->site, by->event, -1, 0, NULL);
-        in->masks |= (uint16_t)(mask << VALUE_SHIFT);
-    }
+    if (reads) judge_value(by, in, address, mask);
     compare(by, in, WRITE);
     const int atomic = is_atomic(by->kind);
     if (writes || atomic)
@@ -359,8 +363,7 @@ static void judge(const accessing *by, cell *in, uintptr_t address, unsigned mas
 // own.
 static void judge_begin(const accessing *by, cell *in, uintptr_t address, unsigned mask, uint32_t pending) {
     const int reads = by->kind & EMU_READS, writes = by->kind & EMU_WRITES;
-    if (reads && (~in->masks >> VALUE_SHIFT & mask) && has_no_value(by, in, address, mask))
-        findings_add(CHECKER_UNINITIALISED, by->block, (int)by->thread, by->site, by->event, -1, 0, NULL);
+    if (reads) judge_value(by, in, address, mask);
     compare(by, in, WRITE);
     const uint32_t writer = in->who[WRITE], stamp = in->stamp[WRITE];
     if (reads && by->event->by != EMU_BY_COPY && by->event->space == EMU_SPACE_SHARED && !(writer & IS_ASYNC) &&
@@ -368,11 +371,11 @@ static void judge_begin(const accessing *by, cell *in, uintptr_t address, unsign
         stamp >= by->block->thread[writer % checker_launch.threads].shown &&
         stamp >= by->block->thread[by->thread].shown)
         findings_add(CHECKER_PROXY, by->block, (int)by->thread, by->site, by->event, writer, in->site[WRITE], NULL);
-    in->masks |= (uint16_t)(mask << VALUE_SHIFT);
     if (!writes) {
         remember(by, in, pending, checker_stamp, by->site, mask);
         return;
     }
+    in->masks |= (uint16_t)(mask << VALUE_SHIFT);
     for (int r = READ; r <= OTHER_READ; ++r) compare(by, in, r);
     in->stamp[READ] = in->stamp[OTHER_READ] = 0;
     put(in, WRITE, pending, checker_stamp, by->site, mask);
@@ -553,6 +556,7 @@ void rules_free(block_state *block, const emu_where *at, const emu_access_event 
 
 // --- Copies by the host --------------------------------------------------------------------------------------------
 
+static const emu_where NOWHERE;
 typedef struct copying {
     uint64_t number;
     unsigned kind, site;
@@ -589,18 +593,28 @@ static void copy_bytes(const copying *by, uintptr_t address) {
     }
 }
 
+// What the host can access while the copy runs.
+static void remember_of_host(const emu_copy_event *event) {
+    emu_memory_event memory;
+    if (event->host_waits) return;
+    if (emu_memory_at(event->to, &memory) && memory.kind != EMU_MEMORY_DEVICE)
+        streams_copies(EMU_WRITES, (uintptr_t)event->to, event->to_pitch, event->width, event->height);
+    if (event->from && emu_memory_at(event->from, &memory) && memory.kind != EMU_MEMORY_DEVICE)
+        streams_copies(EMU_READS, (uintptr_t)event->from, event->from_pitch, event->width, event->height);
+}
+
 void rules_copy(const emu_copy_event *event) {
-    static const emu_where nowhere;
     ++checker_stamp;
     copying by = {.number = CHECKER_COPY | event->order, .bytes = event->width};
     streams_begin(event->order, by.number, "");
+    remember_of_host(event);
     by.remembers = !event->host_waits && streams_are_several();
     for (size_t row = 0; row < event->height && (by.remembers || streams_matter()); ++row) {
         by.kind = EMU_READS;
-        by.site = site_number(&nowhere, EMU_READS, 1);
+        by.site = site_number(&NOWHERE, EMU_READS, 1);
         if (event->from) copy_bytes(&by, (uintptr_t)event->from + row * event->from_pitch);
         by.kind = EMU_WRITES;
-        by.site = site_number(&nowhere, EMU_WRITES, 1);
+        by.site = site_number(&NOWHERE, EMU_WRITES, 1);
         copy_bytes(&by, (uintptr_t)event->to + row * event->to_pitch);
     }
     streams_end(event->order);
@@ -608,20 +622,26 @@ void rules_copy(const emu_copy_event *event) {
 
 // --- Accesses by the host ------------------------------------------------------------------------------------------
 
-// (What the host reads in a flag, as by an atomic operation, says that the kernel has done what comes before.)
+// (What the host reads in a flag, by an atomic or volatile access, says that the kernel has done what comes before.)
 static int host_conflicts(const emu_host_event *event, const cell *in, stream_work *work, unsigned *with) {
     for (int r = WRITE; r < RECORDS; ++r) {
         const unsigned kind = in->stamp[r] ? site_of(in->site[r])->kind : 0;
         if (!((event->kind | kind) & EMU_WRITES) || !kind) continue;
-        const int are_atomic = is_atomic(event->kind) && is_atomic(kind);
+        const int is_flag = is_atomic(event->kind) || (kind & EMU_VOLATILE && !(kind & EMU_WRITES));
         *with = in->site[r];
-        if (streams_not_awaited(in->stamp[r], are_atomic && (event->kind & EMU_READS), work) && !are_atomic) return 1;
+        if (streams_not_awaited(in->stamp[r], is_flag && (event->kind & EMU_READS), work) && !is_flag) return 1;
     }
     return 0;
 }
 
 int rules_host(const emu_host_event *event, stream_work *work, unsigned *with) {
     const uintptr_t begin = event->address, end = begin + event->bytes;
+    const int is_flag = is_atomic(event->kind);
+    const unsigned copied = streams_copied(event, is_flag && (event->kind & EMU_READS), work);
+    if (copied && !is_flag) {
+        *with = site_number(&NOWHERE, copied, 1);
+        return 1;
+    }
     for (uintptr_t at = begin & ~(uintptr_t)(GRAIN - 1); at < end; at += GRAIN) {
         cell *const in = shadow_if(at), *const single = in ? shadow_bytes(in) : NULL;
         for (uintptr_t i = at < begin ? begin : at; single && i < at + GRAIN && i < end; ++i)

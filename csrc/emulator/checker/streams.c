@@ -8,7 +8,8 @@
 // the host share one clock, as if they told each other of everything. So work that several threads queue can look
 // ordered, but ordered work never looks unordered.
 //
-// The host itself accesses managed memory. Then the host's clock must have the work that has accessed the same bytes.
+// The host itself accesses memory that it shares with the device. Then the host's clock must have the work that has
+// accessed the same bytes: kernels' accesses are in the shadow, and `copies` has the bytes of copies.
 //
 // Cells of the shadow have stamps, and here each stamp belongs to a piece of work. Work that the host has waited for
 // comes before all that follows, and is forgotten.
@@ -45,6 +46,16 @@ typedef struct entries {
     size_t count, room;
 } entries;
 static entries events, queued; // clocks of recorded events; of work that has not begun
+
+static struct copies { // that have begun, of memory which the host can access
+    struct copy {
+        stream_work work;
+        unsigned kind;
+        uintptr_t begin;
+        size_t pitch, width, height;
+    } * of;
+    size_t count, room;
+} copies;
 
 static stream_work *works; // that have begun, in the order of their stamps
 static size_t work_count, work_room;
@@ -124,6 +135,10 @@ static void forget(void) {
     for (size_t i = 0; i < work_count; ++i)
         if (works[i].order > host.of[works[i].stream]) works[kept++] = works[i];
     work_count = kept;
+    kept = 0;
+    for (size_t i = 0; i < copies.count; ++i)
+        if (copies.of[i].work.order > host.of[copies.of[i].work.stream]) copies.of[kept++] = copies.of[i];
+    copies.count = kept;
     atomic_store(&owes, queued.count || work_count);
 }
 
@@ -132,6 +147,9 @@ static void host_waits(const emu_order_event *event) {
     if (event->kind == EMU_ORDER_EVENT) {
         const vector *const known = recorded(event->event);
         if (known) join(&host, known);
+    } else if (event->kind == EMU_ORDER_CALLS) { // the host's function may tell others that it has been called
+        for (size_t i = 0; i < queued.count; ++i)
+            if (queued.of[i].order == event->order) join(&host, &queued.of[i].known);
     } else if (event->kind == EMU_ORDER_DEVICE) {
         for (int i = 0; i < MOST_STREAMS; ++i)
             if (streams[i].id && (event->device < 0 || streams[i].device == event->device))
@@ -266,6 +284,45 @@ int streams_last_launch(stream_work *work) {
     return is_there;
 }
 
+void streams_copies(unsigned kind, uintptr_t begin, size_t pitch, size_t width, size_t height) {
+    pthread_mutex_lock(&lock);
+    for (size_t i = work_count; i-- > 0;) {
+        if (works[i].order != current.order) continue;
+        if (copies.count == copies.room) {
+            copies.room = copies.room ? 2 * copies.room : 64;
+            copies.of = realloc(copies.of, copies.room * sizeof *copies.of);
+            if (!copies.of) abort();
+        }
+        copies.of[copies.count++] = (struct copy){works[i], kind, begin, pitch, width, height};
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+// Whether the rows of a copy have some of these bytes.
+static int contains(const struct copy *of, uintptr_t begin, uintptr_t end) {
+    if (end <= of->begin) return 0;
+    const size_t row = begin < of->begin ? 0 : (begin - of->begin) / of->pitch; // the first one that may
+    const uintptr_t at = of->begin + row * of->pitch;
+    if (row >= of->height) return 0;
+    return begin < at + of->width || (row + 1 < of->height && end > at + of->pitch);
+}
+
+unsigned streams_copied(const emu_host_event *event, int learns, stream_work *work) {
+    unsigned kind = 0;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < copies.count && !kind; ++i) {
+        const struct copy *const of = &copies.of[i];
+        uint64_t *const known = &host.of[of->work.stream];
+        if (of->work.order <= *known || !((of->kind | event->kind) & EMU_WRITES)) continue;
+        if (!contains(of, event->address, event->address + event->bytes)) continue;
+        kind = of->kind;
+        *work = of->work;
+        if (learns) *known = of->work.order;
+    }
+    pthread_mutex_unlock(&lock);
+    return kind;
+}
+
 int streams_are_several(void) {
     int count = 0;
     pthread_mutex_lock(&lock);
@@ -278,7 +335,7 @@ void streams_clear(void) {
     pthread_mutex_lock(&lock);
     memset(streams, 0, sizeof streams);
     memset(&host, 0, sizeof host);
-    events.count = queued.count = work_count = unordered_count = 0;
+    events.count = queued.count = copies.count = work_count = unordered_count = 0;
     atomic_store(&owes, 0);
     pthread_mutex_unlock(&lock);
 }

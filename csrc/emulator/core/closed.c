@@ -20,10 +20,13 @@ static _Atomic(emu_host_touched) touched; // NULL: no whole program runs
 static atomic_int users;
 static atomic_uint idle_count;
 static atomic_ullong next_close; // in ns: not before then
-// Where memory has been so far that kernels use: allocations, and variables of programs.
+// Where memory has been so far that kernels use: allocations, variables of programs, and memory of the host, each by
+// itself as long as there is a place for it, because other memory of the host is near it.
+enum { MOST_RANGES = 16 };
 static struct range {
     atomic_uintptr_t lowest, highest;
-} ranges[2] = {{.lowest = UINTPTR_MAX}, {.lowest = UINTPTR_MAX}};
+} ranges[MOST_RANGES] = {{.lowest = UINTPTR_MAX}, {.lowest = UINTPTR_MAX}};
+static atomic_int range_count = EMU_WATCHED_HOST;
 
 static emu_host_touched is_on(void) {
     return atomic_load_explicit(&touched, memory_order_relaxed);
@@ -81,15 +84,22 @@ void emu_device_end(void) {
         close_all();
 }
 
-void emu_host_watch(uintptr_t begin, size_t bytes, int is_variable) {
-    struct range *const in = &ranges[is_variable];
+void emu_host_watch(uintptr_t begin, size_t bytes, emu_watched what) {
+    const int count = atomic_load(&range_count);
+    int i = (int)what;
+    if (what == EMU_WATCHED_HOST) // (table's lock held)
+        while (i < count && (begin < ranges[i].lowest || begin + bytes > ranges[i].highest)) ++i;
+    if (i == MOST_RANGES) --i;
+    struct range *const in = &ranges[i];
+    if (i == count) atomic_store(&in->lowest, begin);
     if (begin < atomic_load(&in->lowest)) atomic_store(&in->lowest, begin);
     if (begin + bytes > atomic_load(&in->highest)) atomic_store(&in->highest, begin + bytes);
+    if (i == count) atomic_store(&range_count, count + 1);
 }
 
 void emu_closed_add(emu_entry *entry) {
     if (!is_on()) return;
-    emu_host_watch(entry->base, entry->bytes, 0);
+    emu_host_watch(entry->base, entry->bytes, EMU_WATCHED_DEVICE);
     if (entry->kind == DEVICE && atomic_load(&emu_table.is_closed)) set_closed(entry, 1);
 }
 
@@ -99,13 +109,14 @@ void emu_closed_remove(emu_entry *entry) {
 
 void emu_host_access(const void *address, size_t bytes, unsigned kind, const void *after) {
     const uintptr_t begin = (uintptr_t)address;
+    const int count = atomic_load_explicit(&range_count, memory_order_relaxed);
     int i = 0;
-    while (i < 2 && (begin < atomic_load_explicit(&ranges[i].lowest, memory_order_relaxed) ||
-                     begin >= atomic_load_explicit(&ranges[i].highest, memory_order_relaxed)))
+    while (i < count && (begin < atomic_load_explicit(&ranges[i].lowest, memory_order_relaxed) ||
+                         begin >= atomic_load_explicit(&ranges[i].highest, memory_order_relaxed)))
         ++i;
-    if (i == 2) return;
+    if (i == count) return;
     emu_host_event event = {.address = begin, .bytes = bytes, .kind = kind, .code = (uintptr_t)after - 1};
-    if (i) event.memory.kind = EMU_MEMORY_SYMBOL;
+    if (i == EMU_WATCHED_VARIABLE) event.memory.kind = EMU_MEMORY_SYMBOL;
     if (is_on()) is_on()(&event, 0);
 }
 

@@ -196,5 +196,9 @@ int emu_set_elements(void *to, size_t pitch, unsigned value, unsigned unit, size
     if ((code = check_pitch(cudaErrorInvalidValue, call, "destination", pitch, width, height))) return code;
     if ((code = check_end(call, "destination", to, pitch, width, height, 1, "", &pageable))) return code;
     rectangle r = {.to = to, .to_pitch = pitch, .width = width, .height = height, .value = value, .unit = unit};
-    return submit(&r, 0, stream, async);
+    code = submit(&r, 0, stream, async);
+    emu_memory_event memory; // of memory that the host can access, the host waits for the fill
+    if (!code && !async && emu_tool_is_there() && emu_memory_at(to, &memory) && memory.kind != EMU_MEMORY_DEVICE)
+        emu_tell_waited(NULL);
+    return code;
 }

@@ -55,6 +55,7 @@ typedef struct emu_module {
 emu_code emu_code_around(const void *function, emu_module *module); // `module` may be NULL
 // shared.c: whether the module can be placed, by a function that gives the address of one of its variables.
 int emu_statics_can_be_placed(const emu_module *module, void *(*variable)(void));
+int emu_is_library(const char *file); // lines.c: whether a source is one of CCCL's
 
 // --- closed.c: code that is no kernel's accesses memory; `after`: as for emu_access()
 void emu_host_access(const void *address, size_t bytes, unsigned kind, const void *after);

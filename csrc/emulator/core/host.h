@@ -157,7 +157,8 @@ void emu_device_end(void);
 // has its kind only if it is a symbol.)
 typedef int (*emu_host_touched)(emu_host_event *event, int is_fault);
 void emu_close(emu_host_touched then);
-void emu_host_watch(uintptr_t begin, size_t bytes, int is_variable); // tell of the host's accesses to this memory
+typedef enum emu_watched { EMU_WATCHED_DEVICE, EMU_WATCHED_VARIABLE, EMU_WATCHED_HOST } emu_watched;
+void emu_host_watch(uintptr_t begin, size_t bytes, emu_watched what); // tell of the host's accesses to this memory
 
 // --- symbol.c ----------------------------------------------------------------------------------------------------
 void emu_reset_variables(void);                                     // for cudaDeviceReset

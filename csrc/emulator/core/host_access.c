@@ -57,11 +57,6 @@ static uintptr_t culprit(uintptr_t fault) {
     }
 }
 
-// Whether it is CCCL's code, which may be an algorithm that does not begin by standing in.
-static int is_library(const emu_line *line) {
-    return strstr(line->file, "/thrust/") || strstr(line->file, "/cub/") || strstr(line->file, "/cuda/std/");
-}
-
 static const char *short_name(const emu_line *of) {
     const char *const slash = strrchr(of->file, '/');
     return slash ? slash + 1 : of->file;
@@ -101,14 +96,13 @@ static int on_touched(emu_host_event *event, int is_fault) {
         emu_allocation of; // managed variables are one symbol
         if (is_symbol && emu_find_allocation(address, &of) && of.is_symbol == 2)
             event->memory.kind = EMU_MEMORY_MANAGED;
-        const int is_told = event->memory.kind == EMU_MEMORY_MANAGED || event->memory.kind == EMU_MEMORY_SYMBOL;
-        if (is_told && !is_fault && !depth) emu_tool_host(event);
+        if (!is_fault && !depth) emu_tool_host(event);
         return !is_fault;
     }
     if (is_fault) event->code = culprit(event->code);
     event->stands_in = depth || !event->code;
     if (!event->stands_in) emu_source_lines(&event->code, 1, &at);
-    event->stands_in |= is_library(&at);
+    event->stands_in |= emu_is_library(at.file); // an algorithm that does not begin by standing in, perhaps
     if (event->stands_in) {
         emu_tool_host(event);
         if (is_fault) emu_device_begin(); // without an end: it remains open

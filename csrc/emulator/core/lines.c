@@ -40,11 +40,21 @@ static int is_header(const char *file) {
     return is_ours;
 }
 
-// Of an answer "/path/kernel.cu:12" or "??:0".
-static void take_line(char *text, emu_line *to) {
+int emu_is_library(const char *file) {
+    static const char *const folders[] = {"/thrust/", "/cub/", "/cuda/std/", "/cuda/__"};
+    const size_t length = strlen(file);
+    if (length > 3 && !strcmp(file + length - 3, ".cu")) return 0;
+    for (int i = 0; i < 4; i++)
+        if (strstr(file, folders[i])) return 1;
+    return 0;
+}
+
+// Of an answer "/path/kernel.cu:12" or "??:0", of which the innermost comes first.
+static void take_line(char *text, emu_line *to, int of_user) {
     char *colon = strrchr(text, ':');
-    if (to->line || !colon) return;
+    if (!colon || (to->line && !(of_user && emu_is_library(to->file)))) return;
     *colon = 0;
+    if (to->line && (is_header(text) || emu_is_library(text) || !atoi(colon + 1))) return;
     to->line = is_header(text) ? 0 : atoi(colon + 1);
     char *const stub = strstr(text, "<launch>"); // what the translator has added
     if (stub) *stub = 0;
@@ -84,7 +94,7 @@ static int write_offsets(const question *questions, size_t count) {
 }
 
 // Asks about addresses of one library.
-static void ask(const question *questions, size_t count, emu_line *lines) {
+static void ask(const question *questions, size_t count, emu_line *lines, int of_user) {
     int ends[2];
     const int offsets = write_offsets(questions, count);
     if (offsets < 0) return;
@@ -112,13 +122,13 @@ static void ask(const question *questions, size_t count, emu_line *lines) {
         if (!strncmp(text, "0x", 2))
             ++next;
         else if (next && next <= count)
-            take_line(text, &lines[questions[next - 1].index]);
+            take_line(text, &lines[questions[next - 1].index], of_user);
     }
     if (answers) fclose(answers);
     if (!failed) waitpid(child, NULL, 0);
 }
 
-static void ask_all(const uintptr_t *code, size_t count, emu_line *lines) {
+static void ask_all(const uintptr_t *code, size_t count, emu_line *lines, int of_user) {
     question *questions = calloc(count, sizeof *questions);
     size_t known = 0;
     char program[32]; // of the program itself, dladdr knows only what it was called
@@ -134,7 +144,7 @@ static void ask_all(const uintptr_t *code, size_t count, emu_line *lines) {
     for (size_t first = 0, end; first < known; first = end) {
         end = first + 1;
         while (end < known && questions[end].base == questions[first].base) ++end;
-        ask(&questions[first], end - first, lines);
+        ask(&questions[first], end - first, lines, of_user);
     }
     free(questions);
 }
@@ -158,13 +168,18 @@ void emu_source_lines(const uintptr_t *code, size_t count, emu_line *lines) {
     } last;
     for (size_t i = 0; i < count; i++) lines[i] = (emu_line){.line = 0};
     if (count != 1) {
-        ask_all(code, count, lines);
+        ask_all(code, count, lines, 0);
         return;
     }
     pthread_mutex_lock(&lock);
-    if (last.code != *code) ask_all(code, 1, lines);
+    if (last.code != *code) ask_all(code, 1, lines, 0);
     if (last.code == *code) *lines = last.line;
     last.code = *code;
     last.line = *lines;
     pthread_mutex_unlock(&lock);
+}
+
+void emu_user_lines(const uintptr_t *code, size_t count, emu_line *lines) {
+    for (size_t i = 0; i < count; i++) lines[i] = (emu_line){.line = 0};
+    ask_all(code, count, lines, 1);
 }

@@ -470,6 +470,7 @@ int emu_malloc_host(void **pointer, size_t bytes, unsigned flags) {
         .base = (uintptr_t)memory, .bytes = bytes, .kind = PINNED, .device = device, .flags = flags, .code = CALLER};
     pthread_mutex_lock(&emu_table.lock);
     int ok = emu_table_insert(fresh);
+    if (ok) emu_host_watch(fresh.base, bytes, EMU_WATCHED_HOST);
     pthread_mutex_unlock(&emu_table.lock);
     if (!ok) {
         free(memory);
@@ -524,7 +525,7 @@ int emu_register(void *pointer, size_t bytes, int is_symbol) {
                          pointer);
     if (is_symbol > 1) {
         emu_keep_loaded(pointer);
-        emu_host_watch((uintptr_t)pointer, bytes, 1);
+        emu_host_watch((uintptr_t)pointer, bytes, EMU_WATCHED_VARIABLE);
     }
     const emu_entry fresh = {.base = (uintptr_t)pointer,
                              .bytes = bytes,
@@ -539,6 +540,7 @@ int emu_register(void *pointer, size_t bytes, int is_symbol) {
     int overlaps = before && before->base + before->bytes > (uintptr_t)pointer;
     int known = is_symbol && overlaps && before->base == (uintptr_t)pointer && before->bytes == bytes;
     int ok = known || (!overlaps && emu_table_insert(fresh));
+    if (ok && !is_symbol) emu_host_watch((uintptr_t)pointer, bytes, EMU_WATCHED_HOST);
     pthread_mutex_unlock(&emu_table.lock);
     if (ok && !known) tell_new(&fresh);
     if (ok) return cudaSuccess;

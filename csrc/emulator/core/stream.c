@@ -537,6 +537,7 @@ typedef struct host_call {
 
 static void run_host_call(void *data) {
     host_call *call = data;
+    emu_tool_order(&(emu_order_event){.kind = EMU_ORDER_CALLS, .order = emu_tool_running()});
     call->function(call->argument);
 }
 
@@ -557,6 +558,7 @@ typedef struct stream_callback {
 
 static void run_stream_callback(void *data) {
     const stream_callback *call = data;
+    emu_tool_order(&(emu_order_event){.kind = EMU_ORDER_CALLS, .order = emu_tool_running()});
     call->function(call->stream, cudaSuccess, call->argument);
 }
 

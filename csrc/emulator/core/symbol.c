@@ -32,7 +32,7 @@ void emu_announce_initial(emu_initial *variable, int add) {
         *at = variable->next;
     pthread_mutex_unlock(&lock);
     if (add)
-        emu_host_watch((uintptr_t)variable->at, variable->bytes, 1);
+        emu_host_watch((uintptr_t)variable->at, variable->bytes, EMU_WATCHED_VARIABLE);
     else
         free(variable->first);
 }

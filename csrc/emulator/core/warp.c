@@ -45,6 +45,10 @@ static unsigned shuffle_source(emu_warp_kind kind, unsigned lane, unsigned argum
     }
 }
 
+static int exists(const emu_block *block, const emu_warp_state *warp, unsigned lane) {
+    return (warp - block->warps) * EMU_WARP + lane < block->thread_count;
+}
+
 static void shuffle(emu_block *block, emu_warp_state *warp, const emu_meeting *meeting) {
     unsigned arrived = meeting->arrived;
     FOR_LANES(lane, arrived) {
@@ -58,7 +62,8 @@ static void shuffle(emu_block *block, emu_warp_state *warp, const emu_meeting *m
                 "lane %u, which %s, or reduce the width or the offset",
                 emu_warp_names[meeting->kind], meeting->mask, lane, source,
                 !(meeting->mask >> source & 1) ? "is not in the mask. Add it to the mask"
-                                               : "has ended or does not exist. Let it take part");
+                : exists(block, warp, source)  ? "has ended without calling it. Let it take part"
+                                               : "does not exist. Launch blocks of whole warps");
         }
         thread_of(block, warp, lane)->result = warp->value[source];
     }
@@ -107,9 +112,9 @@ static void together(emu_block *block, emu_warp_state *warp, const emu_meeting *
         emu_thread *thread = thread_of(block, warp, absent ? first : lane);
         block->current = thread;
         if (absent)
-            emu_block_fail(thread->file, thread->line,
-                           "all 32 lanes of a warp must take part in %s; lane %u has ended or does not exist",
-                           lanes[first]->name, lane);
+            emu_block_fail(thread->file, thread->line, "all 32 lanes of a warp must take part in %s; lane %u %s",
+                           lanes[first]->name, lane,
+                           exists(block, warp, lane) ? "has ended without calling it" : "does not exist");
         emu_block_fail(thread->file, thread->line,
                        "all 32 lanes of a warp must call the same operation; lane %u calls %s, lane %u calls %s",
                        lane, lanes[lane]->name, first, lanes[first]->name);

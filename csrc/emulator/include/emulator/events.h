@@ -172,11 +172,12 @@ typedef enum emu_order_kind {
     EMU_ORDER_STREAM, // the host has waited for a stream (the legacy one: also for the blocking ones),
     EMU_ORDER_EVENT,  // ... an event,
     EMU_ORDER_DEVICE, // ... all streams of a device (-1: of all devices)
+    EMU_ORDER_CALLS,  // queued work begins that calls a function of the host's
     EMU_ORDER_KINDS
 } emu_order_kind;
 typedef struct emu_order_event {
     emu_order_kind kind;
-    uint64_t order;                     // EMU_ORDER_WORK
+    uint64_t order;                     // EMU_ORDER_WORK, EMU_ORDER_CALLS
     unsigned long long stream;          // as cudaStreamGetId; 0: none
     int device, is_legacy, is_blocking; // of the stream
     const void *event;
@@ -204,8 +205,8 @@ typedef struct emu_memory_event {
 
 // Code of a whole program that is no kernel's accesses memory of the kind EMU_MEMORY_DEVICE. Unless it stands in for
 // the device, the program ends by SIGSEGV when the tool has been told, as on a GPU. If that code reports its
-// accesses: also of the kind EMU_MEMORY_MANAGED, and of EMU_MEMORY_SYMBOL, which on a GPU is a variable of the host's
-// own.
+// accesses: also of memory that the host and the device share, and of EMU_MEMORY_SYMBOL, which on a GPU is a variable
+// of the host's own.
 typedef struct emu_host_event {
     uintptr_t address;
     size_t bytes;
@@ -349,6 +350,8 @@ typedef struct emu_line {
     char file[200];
 } emu_line;
 EMU_API void emu_source_lines(const uintptr_t *code, size_t count, emu_line *lines);
+// The same, but of functions of CCCL that are inlined it is the call in the user's source.
+EMU_API void emu_user_lines(const uintptr_t *code, size_t count, emu_line *lines);
 
 #ifdef __cplusplus
 }
