@@ -17,7 +17,7 @@ int emu_region_create(emu_region *region, size_t bytes); // -1: no memory
 void emu_region_destroy(const emu_region *region);
 void emu_region_drop_spares(void);
 void emu_region_set_apart(void); // from now on, regions lie in a part of the address space that nothing else uses
-const char *emu_region_explain(const void *outside); // what the address is, which is in no allocation
+const char *emu_region_explain(const void *outside);        // what the address is, which is in no allocation
 int emu_region_close(const emu_region *region, int closed); // the first pages cannot be accessed, or can again
 // After a wait of the host; before a kernel runs: regions that were freed before the last wait become inaccessible.
 void emu_region_settle_spares(void);
