@@ -249,7 +249,7 @@ CHECKER_API int checker_last_launch_not_awaited(char (*kernel)[128], emu_line *c
     stream_work work;
     if (!streams_last_launch(&work)) return 0;
     memcpy(*kernel, work.kernel, sizeof *kernel);
-    *call = line_of(work.calls);
+    *call = findings_line(work.calls);
     return 1;
 }
 
