@@ -258,7 +258,7 @@ int main() {
 def test_advice_is_in_the_words_of_programs(tmp_path):
     (tmp_path / "program.cu").write_text(STREAMS)
     findings = ck.run(tmp_path / "program.cu", check=True).findings
-    assert "as cudaMemset does" in findings[0].advice
+    assert "by cudaMemcpy or cudaMemset" in findings[0].advice
     between = [one for one in findings if one.kind == "streams"]
     assert {one.lines for one in between} == {(11, 12), (14, 15)}
     for one in between:
@@ -297,3 +297,24 @@ def test_what_a_lambda_captures(tmp_path, captures, advice):
     found = [one for one in ck.run(tmp_path / "program.cu", check=True).findings if one.kind == "bounds"]
     assert found
     assert all(re.search(advice, str(one)) for one in found), found
+
+
+@pytest.mark.parametrize("size, is_told", [("n", True), ("bytes", False), ("n * sizeof(int)", False)])
+def test_an_allocation_without_sizeof(tmp_path, size, is_told):
+    """The access beyond the end is not the kernel's mistake, then."""
+    path = tmp_path / "short.cu"
+    path.write_text(f"""
+__global__ void fill(int *x, int n) {{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] = 1;
+}}
+int main() {{
+    int *x, n = 100, of = {int(is_told)};
+    size_t bytes = 25 * sizeof(int);
+    cudaMalloc(&x, {size});
+    fill<<<1, 128>>>(x, of ? n : 120);
+    return cudaDeviceSynchronize() == cudaSuccess;
+}}
+""")
+    found = next(one for one in ck.run(path, check=True).findings if one.kind == "bounds")
+    assert ("Line 9 allocates as many bytes as elements" in found.advice) is is_told

@@ -217,7 +217,19 @@ class Launched:
 
 #: What begins an asynchronous copy.
 _COPY = re.compile(r"\b(?:__pipeline_)?memcpy_async\s*\(|\bcp\.async\.c|\bcp_async(?:_c[ag])?\s*(?:<[^;()]*>)?\s*\(")
-_FILL = re.compile(r"Fill the array first, as [\w.]+ does, or let an earlier launch write all of it\.")
+_FILL = re.compile(r"Fill all of the array first, by [\w. ]+, or let an earlier launch write it\.")
+
+
+#: An allocation whose size is a variable.
+_MALLOC = re.compile(r"\bcudaMalloc(?:Managed)?\s*\(\s*(?:\([^()]*\)\s*)?&\s*\w+\s*,\s*([A-Za-z_]\w*)\s*[,)]")
+
+
+def _without_sizeof(text: str) -> int:
+    """The line of an allocation in a program whose size is a number of elements; 0 if there is none."""
+    for call in _MALLOC.finditer(text):
+        if not re.search(rf"\b{call[1]}\b\s*(?:\*?=|\()[^;]*\bsizeof\b", text):
+            return text.count("\n", 0, call.start()) + 1
+    return 0
 
 
 class _Words:
@@ -481,6 +493,8 @@ class _Words:
                 by_name = "" if self.is_program else " or shared=bytes"
                 return message, f"{forgotten}: pass its size in bytes, {launch}{by_name}."
             return message, f"Launch with more shared memory, {launch}, or let the index stay below its size."
+        if self.is_program and self.size > 1 and (place := _without_sizeof("".join(self.source))):
+            return message, f"Line {place} allocates as many bytes as elements: is * sizeof missing?"
         words = re.findall(r"\b[a-zA-Z_]\w*", self._index_text)
         if index == count and self.parameter and any(re.search(rf"\b{word}\s*<=", self._function) for word in words):
             last = f"Its last element is {self.array}[{count - 1}]"
@@ -568,8 +582,8 @@ class _Words:
             return message, f"{wait} Otherwise {write}" if wait else f"Shared memory has no values at first: {write}"
         if self.array == "malloc":
             return message, "Memory from malloc has no values at first: write it before it is read."
-        fill = "cudaMemset" if self.is_program else "cudakern.zeros"
-        return message, f"Fill the array first, as {fill} does, or let an earlier launch write all of it."
+        fill = "cudaMemcpy or cudaMemset" if self.is_program else "cudakern.zeros"
+        return message, f"Fill all of the array first, by {fill}, or let an earlier launch write it."
 
     def _missing_wait(self) -> str:
         """What to do if an asynchronous copy, for which nothing waits, may be to fill the array."""
