@@ -150,7 +150,7 @@ __global__ void above_min(const int *x, int *y) {
 def test_results_say_what_they_have_in_common():
     squares = EXERCISES["squares"].answer
     for there, here, told in (
-        ("i < n", "i < n - 1", "no thread has written a result there"),
+        ("i < n", "i < n - 1", "no thread has written another value there"),
         ("i < n", "i <= n", "No thread should write there"),
         ("x[i] * x[i]", "x[0]", "All of them are the same"),
         ("x[i] * x[i]", "x[i] * x[i] + 2", "All are too large by 2"),

@@ -6,7 +6,7 @@
 ...     int i = blockIdx.x * blockDim.x + threadIdx.x;
 ...     x[i] += 1;
 ... }''')
-Not yet: After add_one[1, 8], x[6] is 7.0, not 6.0 (2 elements differ). No thread should write there.
+Not yet: After add_one[1, 8] with n = 6, x[6] is 7.0, not 6.0 (2 elements differ). No thread should write there.
 Without the test i < n, threads touch elements that are not theirs.
 """
 

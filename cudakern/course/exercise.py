@@ -325,7 +325,7 @@ class Exercise:
                 elif np.array_equal(before[wrong], right[wrong]):
                     part, more = "outside", "No thread should write there."
                 elif np.array_equal(before[wrong], result[wrong]):
-                    part, more = "missing", "It is what it was before: no thread has written a result there."
+                    part, more = "missing", "It is what it was before: no thread has written another value there."
                 else:
                     more = _relation(before, result, right)
                 several = f" ({wrong.size:,} elements differ)" if wrong.size > 1 else ""

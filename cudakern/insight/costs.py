@@ -103,7 +103,7 @@ def _cost(some: list[Instruction], share: float) -> Cost:
 
 def _cause(of: Instruction) -> str:
     """What its costliest request is like."""
-    if (together := _together(of)) > 1:
+    if 2 * (together := _together(of)) > max(len(of.worst), 2):
         return f"up to {together} lanes change one address, and take turns"
     if of.what == "copy" and of.space == "shared":
         return "several lanes copy from, or to, different words of one bank"
@@ -140,9 +140,13 @@ _FEW_LANES = "let all lanes of the warp take part, each in its share of the loop
 #: first that applies.
 _REMEDIES: tuple[tuple[Callable[[Instruction, int, str], bool], str], ...] = (
     (
-        lambda of, step, source: _together(of) > 1,
+        lambda of, step, source: 2 * _together(of) > max(len(of.worst), 2),
         "sum in each warp first (__reduce_add_sync, or shuffles), or in each block, so that one lane makes the atomic "
         "operation for all",
+    ),
+    (
+        lambda of, step, source: of.space == "global" and of.what in ATOMIC,
+        "let each block count in shared memory first, and add its counts to those in global memory at its end",
     ),
     (
         lambda of, step, source: of.space == "shared" and step > WORD,

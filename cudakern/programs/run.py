@@ -225,7 +225,7 @@ def _without_exit_code(ours: list[str]) -> list[str]:
         return ours
     _, equals, code = ours[at].partition("=")
     code = code if equals else "".join(ours[at + 1 : at + 2])
-    if not code.isdecimal() or not 0 < int(code) < 256 or "--check" not in ours:
+    if not code.isdecimal() or not 0 < int(code) < 256 or ("--check" not in ours and not os.environ.get(_CHECK)):
         raise ValueError("run: --error-exitcode needs a number from 1 to 255, and --check")
     os.environ["CUDAKERN_ERROR_EXITCODE"] = code
     return ours[:at] + ours[at + 2 - len(equals) :]

@@ -47,6 +47,7 @@ def main(mode: str, program: str, report: str, *words: str) -> None:
         if is_end and mode == "traced":
             library.emu_device_wait(None, None)  # a kernel that the program does not wait for is counted, too
         left = checker.not_awaited() if is_end and mode == "checked" else None
+        is_well = is_well and not checker.failures()
         result = begun(is_end)
         if left and is_well and isinstance(result, Findings):
             result += _not_awaited(*left)

@@ -13,7 +13,6 @@
 #include <thrust/host_vector.h>
 #include <thrust/sequence.h>
 #include <thrust/sort.h>
-#include <thrust/system/cuda/execution_policy.h>
 #include <thrust/tabulate.h>
 #include <thrust/universal_vector.h>
 

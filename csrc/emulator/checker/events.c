@@ -110,6 +110,21 @@ static int has_news(void) {
     return is_new;
 }
 
+static int host_may_write(uintptr_t address) {
+    emu_memory_event memory;
+    return emu_memory_at((const void *)address, &memory) &&
+           (memory.kind == EMU_MEMORY_PINNED || memory.kind == EMU_MEMORY_REGISTERED ||
+            memory.kind == EMU_MEMORY_MANAGED);
+}
+
+static const char FOR_A_THREAD[] =
+    "a thread waits for ever for another value here. The blocks of a launch run in any "
+    "order, not at the same time, unless it is a cooperative one";
+static const char FOR_THE_HOST[] =
+    "a thread waits here for another value, which the host may write, but it has not in the "
+    "meantime. Checked kernels run one at a time: if the host waits for another stream "
+    "first, the program cannot be checked";
+
 // A thread waits for another one, perhaps of another block, if it reads a few volatile variables again and again, or
 // attempts atomic operations. If the values remain, it waits for ever.
 static void give_way(const emu_where *at, const emu_access_event *event) {
@@ -128,13 +143,14 @@ static void give_way(const emu_where *at, const emu_access_event *event) {
     if (++waiting.count % PATIENCE) return;
     waiting.same = has_news() ? 0 : waiting.same + 1;
     atomic_store_explicit(&may_wait_for_host, waiting.same > LONG / PATIENCE, memory_order_relaxed);
-    if (waiting.same == FOR_EVER / PATIENCE) {
-        emu_line line = {0};
-        nobody_waits();
-        emu_source_lines(&at->code, 1, &line);
-        emu_fail("a thread waits for ever for another value here. The blocks of a launch run in any order, not "
-                 "at the same time, unless it is a cooperative one",
-                 line.line ? line.file : NULL, line.line);
+    if (waiting.same >= FOR_EVER / PATIENCE) {
+        const int is_of_host = host_may_write(event->address); // it has more time
+        if (!is_of_host || waiting.same >= 4 * FOR_EVER / PATIENCE) {
+            emu_line line = {0};
+            nobody_waits();
+            emu_source_lines(&at->code, 1, &line);
+            emu_fail(is_of_host ? FOR_THE_HOST : FOR_A_THREAD, line.line ? line.file : NULL, line.line);
+        }
     }
     if (event->kind & EMU_VOLATILE) emu_yield();
 }
