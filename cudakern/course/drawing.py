@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.figure import Figure, FigureBase
 from matplotlib.patches import Rectangle
+from matplotlib.patheffects import withStroke
 
 from .._backend import use_backend
 from ..insight.trace import Access, record
@@ -27,6 +28,7 @@ MOST = 32  #: elements of a row, and threads, that are drawn
 ROWS = 8  #: of an array that has several
 EDGE, FAINT, STRONG, SHADE = "#444444", "#b0b0b0", "#1f5fa8", "#dddddd"
 GAP = 0.5  #: between the bands of the picture
+HALO = [withStroke(linewidth=2, foreground="white")]  #: around texts, which lines may cross
 #: Each shuffle of the first warp notes from which lane a lane reads: that, too, goes through the shuffle.
 NOTES = """
 __device__ int course_from[32][32], course_count[32];
@@ -143,9 +145,7 @@ def draw(exercise: Exercise) -> Picture:
                     axes.plot([place * each] * 2, [bottom - 0.07, bottom + height + 0.07], color=EDGE, linewidth=3)
                 if band is middle[0]:
                     name, at = f"block {number // block}", (place * each + 0.2, bottom + height + 0.05)
-                    axes.text(
-                        *at, name, fontsize=7, zorder=1, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5}
-                    )
+                    axes.text(*at, name, fontsize=7, path_effects=HALO)
         bottom -= GAP
     for upper, lower in pairwise(bands):
         if lower[0].source:
@@ -241,8 +241,10 @@ def _place(axes: Axes, band: Sequence[_Cells], bottom: float, each: float, threa
             for middle, text in zip(one.middles[0], row, strict=True):
                 edge, corner = FAINT if is_threads else EDGE, (middle - width / 2, low)
                 axes.add_patch(Rectangle(corner, width, one.height, facecolor="white", edgecolor=edge))
-                size = min(9 if rows == 1 else 8, 9 * width / (0.42 * max(len(text), 1)))
-                axes.text(middle, low + one.height / 2, text, ha="center", va="center", fontsize=size)
+                size = min(9 if rows == 1 else 8, 9 * width / (0.39 * max(len(text), 1)))
+                axes.text(
+                    middle, low + one.height / 2, text, ha="center", va="center", fontsize=size, path_effects=HALO
+                )
             for place, before in zip(one.places[1:], one.places, strict=False):
                 if place > before + 1:
                     axes.text(left + (place - 0.5) * width, low + one.height / 2, "…", ha="center", va="center")

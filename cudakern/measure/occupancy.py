@@ -152,7 +152,8 @@ class Occupancy(_display.Shown):
         title = f"{self.kernel and f'{self.kernel}: '}blocks of {self.threads} threads with {registers} registers each "
         title += f"and {memory}, compute capability {'.'.join(map(str, self.capability))}"
         note = f"{_counted(self.active_blocks, 'blocks')}, {self.active_warps} of {self.chip.warps} warps: "
-        note += f"occupancy {most}{self.occupancy:.1%}. Limited by {' and '.join(self.limited_by)}. "
+        limits = " and ".join(self.limited_by).replace(" and ", ", ", len(self.limited_by) - 2)
+        note += f"occupancy {most}{self.occupancy:.1%}. Limited by {limits}. "
         if not self.active_blocks:
             less = " and ".join(LESS[name] for name in self.limited_by)
             note += f"No block fits, so a launch would fail: pass a smaller {less}. "
