@@ -240,7 +240,7 @@ def _place(axes: Axes, band: Sequence[_Cells], bottom: float, each: float, threa
             for middle, text in zip(one.middles[0], row, strict=True):
                 edge, corner = FAINT if is_threads else EDGE, (middle - width / 2, low)
                 axes.add_patch(Rectangle(corner, width, one.height, facecolor="white", edgecolor=edge))
-                size = min(9 if rows == 1 else 8, 9 * width / (0.35 * len(text) + 0.07))
+                size = min(9 if rows == 1 else 8, 9 * width / (0.38 * len(text) + 0.04))
                 axes.text(middle, low + one.height / 2, text, ha="center", va="center", fontsize=size)
             for place, before in zip(one.places[1:], one.places, strict=False):
                 if place > before + 1:
