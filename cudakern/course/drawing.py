@@ -145,7 +145,7 @@ def draw(exercise: Exercise) -> Picture:
                     axes.plot([place * each] * 2, [bottom - 0.07, bottom + height + 0.07], color=EDGE, linewidth=3)
                 if band is middle[0]:
                     name, at = f"block {number // block}", (place * each + 0.2, bottom + height + 0.05)
-                    axes.text(*at, name, fontsize=7, path_effects=HALO)
+                    axes.text(*at, name, fontsize=7, zorder=3, path_effects=HALO)
         bottom -= GAP
     for upper, lower in pairwise(bands):
         if lower[0].source:
@@ -241,13 +241,15 @@ def _place(axes: Axes, band: Sequence[_Cells], bottom: float, each: float, threa
             for middle, text in zip(one.middles[0], row, strict=True):
                 edge, corner = FAINT if is_threads else EDGE, (middle - width / 2, low)
                 axes.add_patch(Rectangle(corner, width, one.height, facecolor="white", edgecolor=edge))
-                size = min(9 if rows == 1 else 8, 9 * width / (0.39 * max(len(text), 1)))
+                size = min(9 if rows == 1 else 8, 9 * width / (0.38 * len(text) + 0.04))
                 axes.text(
                     middle, low + one.height / 2, text, ha="center", va="center", fontsize=size, path_effects=HALO
                 )
             for place, before in zip(one.places[1:], one.places, strict=False):
                 if place > before + 1:
                     axes.text(left + (place - 0.5) * width, low + one.height / 2, "…", ha="center", va="center")
+            if not is_threads and one.shown[-1] < one.columns - 1:  # the array goes on
+                axes.text(left + (one.length + 0.5) * width, low + one.height / 2, "…", ha="center", va="center")
         if is_threads or one.is_shared:
             label = _words(one.source) if one.source else one.name
             axes.text(-0.3, bottom + 0.25, label, ha="right", va="center")

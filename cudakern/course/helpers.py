@@ -135,7 +135,7 @@ def asked(*variants: str) -> Facts:
         )
         moved, conflicts = requests.bytes_moved(steps[name].metrics), requests.conflicts(steps[name].metrics)
         row = [32 * x / (m * n * k) for x in (of["global load requests"], moved, loads, wavefronts, conflicts)]
-        rows.append([name, *(f"{x:.3f}" for x in row)])
+        rows.append([name, *(f"{round(x, 3):g}" for x in row)])
     heads = ["global\nloads", "bytes\nmoved", "shared memory:\nrequests", "wavefronts", "bank\nconflicts"]
     return table(["per 32 multiply-adds", *heads], rows)
 

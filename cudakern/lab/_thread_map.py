@@ -105,7 +105,8 @@ def thread_map(
         axes = f"{len(blocks)}, {len(threads)} and {len(array)}: grid {blocks}, block {threads}, shape {array[::-1]}"
         raise ValueError(f"thread_map: grid, block and shape must have the same number of axes, 1 to 3, not {axes}")
     size, started, elements = math.prod(threads), math.prod(blocks) * math.prod(threads), math.prod(array)
-    title = f"{_by(array, 'element')}, {_by(blocks, 'block')} of {_by(threads, 'thread')} (x by y by z)"
+    order = f" ({' by '.join('xyz'[: len(array)])})" if len(array) > 1 else ""
+    title = f"{_by(array, 'element')}, {_by(blocks, 'block')} of {_by(threads, 'thread')}{order}"
     if max(started, elements) > MOST:
         raise ValueError(f"thread_map: at most {MOST:,} threads and as many elements are allowed, not {title}")
 

@@ -21,7 +21,7 @@ _TOKENS = re.compile(
         |void|while|size_t|u?int(?:8|16|32|64)_t)\b)""",
     re.M | re.S | re.X,
 )
-_COLORS = {"comment": "#808080", "string": "#c06000", "directive": "#a050c0", "cuda": "#c03060", "keyword": "#3080c0"}
+_COLORS = {"comment": "#808080", "string": "#c06000", "directive": "#a050c0", "cuda": "#d63a70", "keyword": "#3080c0"}
 
 
 class Source(str):
