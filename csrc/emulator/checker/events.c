@@ -412,7 +412,12 @@ static void on_shared(const emu_host_event *event) {
     }
     stream_work work;
     unsigned site;
-    if (pthread_mutex_trylock(&lock)) return; // a kernel runs
+    int is_busy = pthread_mutex_trylock(&lock);
+    for (int i = 0; is_busy && streams_of_host() != STREAMS_RUN && i < 1000; ++i) { // a kernel is about to end
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+        is_busy = pthread_mutex_trylock(&lock);
+    }
+    if (is_busy) return; // a kernel runs
     for (size_t i = 0; !is_flag && i < MOST_FLAGS; ++i) rules_host(&flags[i], &work, &site);
     const int conflicts = rules_host(event, &work, &site);
     pthread_mutex_unlock(&lock);
