@@ -152,7 +152,7 @@ __global__ void add_to_all(int *x, int by, int n) {
         ),
         "Such a loop over the grid is right for every grid and every n. For n less than the number of threads, it is the test i < n.",
         (
-            Wrong("; i += gridDim.x * blockDim.x)", "; i = n)", r"After add_to_all\[1, 8\], x\[8\]"),
+            Wrong("; i += gridDim.x * blockDim.x)", "; i = n)", r"After add_to_all\[1, 8\] with .*, x\[8\]"),
             Wrong("gridDim.x * ", "", r"x\[32\], which .* nothing orders the two.*Go on by the number of threads"),
         ),
     ),
