@@ -230,7 +230,7 @@ __global__ void largest(const float *x, float *result, int n) {
             Wrong("x[i] > __int_as_float(old)", "x[i] > (float)old", "as the float"),
             Wrong("if (i >= n) return;", "", "below n exist"),
             Wrong("i >= n", "i >= n - 1", r"result\[0\] is"),
-            Wrong("while (x[i] > __int_as_float(old)) {\n        int seen = atomicCAS(word, old, __float_as_int(x[i]));\n        if (seen == old) break;\n        old = seen;\n    }", "if (x[i] > __int_as_float(old)) atomicCAS(word, old, __float_as_int(x[i]));", "try again until"),
+            Wrong("while (x[i] > __int_as_float(old)) {\n        int seen = atomicCAS(word, old, __float_as_int(x[i]));\n        if (seen == old) break;\n        old = seen;\n    }", "if (x[i] > __int_as_float(old)) atomicCAS(word, old, __float_as_int(x[i]));", "try again until|if the word has changed"),
             Wrong("while (x[i] > __int_as_float(old)) {\n        int seen = atomicCAS(word, old, __float_as_int(x[i]));\n        if (seen == old) break;\n        old = seen;\n    }", "if (x[i] > __int_as_float(old)) atomicExch(word, __float_as_int(x[i]));", "as the float|try again until"),
             Wrong("atomicCAS(word, old, __float_as_int(x[i]));", "old;\n        result[0] = x[i];", "atomicCAS"),
         ),
