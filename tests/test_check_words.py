@@ -894,17 +894,17 @@ def twin(request):
 
 def test_a_queue_of_work_without_its_first_barrier(twin):
     program, is_right = twin
-    found = ck.check(program.queue[3, 64], np.zeros(1, "i4"), np.ones(640, "f4"), np.zeros(640, "f4"), 10)
-    assert (not found) == is_right
+    findings = ck.check(program.queue[3, 64], np.zeros(1, "i4"), np.ones(640, "f4"), np.zeros(640, "f4"), 10)
+    assert (not findings) == is_right
     if not is_right:
-        assert "is not enough in a loop: another one must come at its end, __syncthreads()" in found[0].advice
+        assert "is not enough in a loop: another one must come at its end, __syncthreads()" in findings[0].advice
 
 
 def test_a_lane_that_does_not_call_a_shuffle(twin):
     program, is_right = twin
-    found = ck.check(program.half[1, 32], np.zeros(32, "i4"), 32 if is_right else 16)
-    assert [one.kind for one in found] == ["warp"] * (not is_right)
-    assert is_right or "lane 8 reads from lane 16, which has ended without calling it" in found[0].message
+    findings = ck.check(program.half[1, 32], np.zeros(32, "i4"), 32 if is_right else 16)
+    assert [one.kind for one in findings] == ["warp"] * (not is_right)
+    assert is_right or "lane 8 reads from lane 16, which has ended without calling it" in findings[0].message
     if not is_right:
         (one,) = ck.check(program.half[1, 16], np.zeros(16, "i4"), 16)
         assert "lane 8 reads from lane 16, which does not exist" in one.message
@@ -913,13 +913,13 @@ def test_a_lane_that_does_not_call_a_shuffle(twin):
 def test_far_from_all_arrays_the_wild_index_is_named(twin):
     program, is_right = twin
     row, col = np.arange(5, dtype="i4"), np.array([0, 1, 3 if is_right else 1_000_000_000, 3], "i4")
-    found = ck.check(program.product[1, 4], row, col, *np.ones((2, 4), "f4"), np.zeros(4, "f4"))
-    assert [one.kind for one in found] == ["bounds"] * (not is_right)
+    findings = ck.check(program.product[1, 4], row, col, *np.ones((2, 4), "f4"), np.zeros(4, "f4"))
+    assert [one.kind for one in findings] == ["bounds"] * (not is_right)
     if not is_right:
         # Where x happens to be the nearest array, the element is named.
         far = r"x\[col\[j\]\] at address 0x\w+, which is in none of"
-        assert re.match(rf"thread 2 reads ({far}|x\[1000000000\]; x has 4 floats)", found[0].message)
-        assert re.search("test (it|the index) first", found[0].advice)
+        assert re.match(rf"thread 2 reads ({far}|x\[1000000000\]; x has 4 floats)", findings[0].message)
+        assert re.search("test (it|the index) first", findings[0].advice)
 
 
 def test_what_is_read_with_a_vector_may_still_have_no_value(twin):
@@ -933,5 +933,5 @@ def test_what_is_read_with_a_vector_may_still_have_no_value(twin):
         program.norm[1, 64](p, y)
         program.ws[1, 64](p, y)
 
-    found = ck.check(steps)
-    assert [(one.kind, one.kernel) for one in found] == [("uninitialised", "ws")] * (not is_right)
+    findings = ck.check(steps)
+    assert [(one.kind, one.kernel) for one in findings] == [("uninitialised", "ws")] * (not is_right)

@@ -346,9 +346,11 @@ class _Values:
     def is_reciprocal(self, name: str, operands: str) -> bool:
         """Whether a division is one of the constant 1, which its result replaces."""
         at = self._constants.pop(_split(operands)[1], 0)
+        if not at:
+            return False
         one = np.float32(1) if name == "divss" else np.float64(1)
         with self._library.open("rb") as file:
-            return bool(at) and file.seek(at) == at and file.read(one.nbytes) == one.tobytes()
+            return file.seek(at) == at and file.read(one.nbytes) == one.tobytes()
 
     def used(self, address: int, operation: Operation, operands: str) -> tuple[Operation, int]:
         """The operation with its product, and how many constants it has."""

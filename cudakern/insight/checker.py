@@ -143,9 +143,7 @@ def not_awaited() -> tuple[str, Place] | None:
     kernel, call = ctypes.create_string_buffer(128), Line()
     if not library().checker_last_launch_not_awaited(ctypes.byref(kernel), ctypes.byref(call)):
         return None
-    return kernel.value.decode(errors="replace"), Place(
-        call.file.decode(errors="replace"), call.line, (0, 0, 0), (0, 0, 0)
-    )
+    return kernel.value.decode(errors="replace"), of_host(call)
 
 
 def notes(wanted: bool) -> None:
@@ -246,6 +244,11 @@ class Place:
 
     def __str__(self) -> str:
         return f"line {self.line}" if self.line else "an unknown line"
+
+
+def of_host(line: Line) -> Place:
+    """A line that no thread executes."""
+    return Place(line.file.decode(errors="replace"), line.line, (0, 0, 0), (0, 0, 0))
 
 
 def triple(values: Sequence[int]) -> tuple[int, int, int]:

@@ -103,7 +103,7 @@ def _cost(some: list[Instruction], share: float) -> Cost:
 
 def _cause(of: Instruction) -> str:
     """What its costliest request is like."""
-    if 2 * (together := _together(of)) > max(len(of.worst), 2):
+    if together := _together(of):
         return f"up to {together} lanes change one address, and take turns"
     if of.what == "copy" and of.space == "shared":
         return "several lanes copy from, or to, different words of one bank"
@@ -121,9 +121,10 @@ def _cause(of: Instruction) -> str:
 
 
 def _together(of: Instruction) -> int:
-    """How many lanes change one address by atomic operations that take turns; 0: there are none."""
+    """How many lanes, if it is most of them, change one address by atomic operations that take turns; 0 otherwise."""
     takes_turns = of.turns or (of.space == "global" and of.what in ATOMIC)
-    return Counter(at for _, at in of.worst).most_common(1)[0][1] if takes_turns else 0
+    together = Counter(at for _, at in of.worst).most_common(1)[0][1] if takes_turns else 0
+    return together if 2 * together > max(len(of.worst), 2) else 0
 
 
 def distance(request: Request) -> int:
@@ -140,7 +141,7 @@ _FEW_LANES = "let all lanes of the warp take part, each in its share of the loop
 #: first that applies.
 _REMEDIES: tuple[tuple[Callable[[Instruction, int, str], bool], str], ...] = (
     (
-        lambda of, step, source: 2 * _together(of) > max(len(of.worst), 2),
+        lambda of, step, source: _together(of) > 0,
         "sum in each warp first (__reduce_add_sync, or shuffles), or in each block, so that one lane makes the atomic "
         "operation for all",
     ),

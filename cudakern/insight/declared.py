@@ -276,11 +276,11 @@ def _varying(of: Function) -> set[str]:
     loops = [(one["name"], bool(one["type"]), _bounds(one)) for one in _FOR.finditer(of.text)]
     others = [(one["name"], bool(one["type"]), one["value"]) for one in _SET.finditer(_FOR.sub("", of.text))]
     for _ in range(8):  # values of values
-        found = [(name, is_new, bool(_names(value) & varying)) for name, is_new, value in loops + others]
+        assigned = [(name, is_new, bool(_names(value) & varying)) for name, is_new, value in loops + others]
         # Of several variables of one name, it may be any.
-        known = {name for name, is_new, varies in found if is_new and not varies}
-        known = {name for name in known if sum(new for other, new, _ in found if other == name) > 1}
-        varying |= {name for name, _, varies in found if varies} - known
+        known = {name for name, is_new, varies in assigned if is_new and not varies}
+        known = {name for name in known if sum(new for other, new, _ in assigned if other == name) > 1}
+        varying |= {name for name, _, varies in assigned if varies} - known
     return varying
 
 

@@ -218,8 +218,6 @@ class Launched:
 #: What begins an asynchronous copy.
 _COPY = re.compile(r"\b(?:__pipeline_)?memcpy_async\s*\(|\bcp\.async\.c|\bcp_async(?:_c[ag])?\s*(?:<[^;()]*>)?\s*\(")
 _FILL = re.compile(r"Fill all of the array first, by [\w. ]+, or let an earlier launch write it\.")
-
-
 #: An allocation whose size is a variable.
 _MALLOC = re.compile(r"\bcudaMalloc(?:Managed)?\s*\(\s*(?:\([^()]*\)\s*)?&\s*\w+\s*,\s*([A-Za-z_]\w*)\s*[,)]")
 
@@ -429,12 +427,11 @@ class _Words:
 
     def _in_line(self, at: Access) -> str:
         """Of the second place of a finding."""
-        of = (
-            ""
-            if at.line.file == self.found.access.line.file
-            else f" of {Path(at.line.file.decode(errors='replace')).name}"
-        )
-        return f"in line {at.line.line}{of}" if at.line.line else "in an unknown line"
+        if not at.line.line:
+            return "in an unknown line"
+        if at.line.file == self.found.access.line.file:
+            return f"in line {at.line.line}"
+        return f"in line {at.line.line} of {Path(at.line.file.decode(errors='replace')).name}"
 
     @property
     def _begins(self) -> str:

@@ -235,14 +235,14 @@ class Job(NamedTuple):
             header = cccl.needed(str(rejected))
             if not header or self.library:
                 raise
-        found = cccl.found()
-        if found is None:
+        installed = cccl.found()
+        if installed is None:
             what = f"{self.source} includes <{header}>, and CCCL (Thrust, CUB and libcu++) is not installed"
             advice = "it comes with CUDA's toolkit, or alone by pip install 'nvidia-cuda-cccl==13.0.*'"
             raise CompileError(f"{what}: {advice}")
         # CUB uses the name of a template for another type in a class, which nvcc accepts.
-        before, options = [*cccl.options(found), *self.before], ["-fpermissive", *self.options]
-        job = self._replace(before=before, options=options, library=str(found))
+        before, options = [*cccl.options(installed), *self.before], ["-fpermissive", *self.options]
+        job = self._replace(before=before, options=options, library=str(installed))
         return job._compiled(files, folder, here)
 
     def _compiled(self, files: dict[str, str], folder: Path, here: Path | None) -> tuple[list[str], str]:

@@ -150,23 +150,30 @@ def run_cell(text: str, name: str, flags: list[str], check: bool) -> None:
 
 
 def _watched(
-    program: Path, mode: str, name: str, arguments: Sequence[str], report: str = ""
+    program: Path, mode: str, name: str, arguments: Sequence[str], report: str = "", found_code: int = 0
 ) -> tuple[list[str], dict[str, str]]:
     """The command that runs a program with a tool, and its environment; ``report``: where the tool's is kept, for
-    another process."""
-    command = [sys.executable, "-m", "cudakern.programs.watched", mode, str(program), report, name, *arguments]
-    return command, {**os.environ, _CHECK: "0"}  # 1 would begin the checks of Python's launches there
+    another process; ``found_code``: the exit code if a program that ends well has findings."""
+    command = [sys.executable, "-m", "cudakern.programs.watched", mode, str(program), report, str(found_code), name]
+    return [*command, *arguments], {**os.environ, _CHECK: "0"}  # 1 would begin the checks of Python's launches there
+
+
+def _asks_for_check() -> bool:
+    """Whether CUDAKERN_CHECK does."""
+    if _CHECK not in os.environ:
+        return False
+    from ..insight.defaults import asked  # loaded only if needed
+
+    return bool(asked())
 
 
 def _program(request: Request, mode: str) -> tuple[Path, str]:
     """The program for the backend, which can be executed, and its mode: CUDAKERN_CHECK=1 checks it as well."""
     on_gpu = mode == "plain" and not backend().emulated
-    if mode == "plain" and _CHECK in os.environ:
-        from ..insight.defaults import asked  # loaded only if needed
-
-        if asked() and on_gpu:
+    if mode == "plain" and _asks_for_check():
+        if on_gpu:
             print(f"cudakern: {_CHECK}=1 checks nothing on a GPU: use --backend emulator", file=sys.stderr)
-        elif asked():
+        else:
             mode = "checked"
     program = build.by_nvcc(request) if on_gpu else build.program(request, mode)
     program.chmod(0o700)
@@ -178,7 +185,7 @@ def command_run(words: Sequence[str]) -> int:
     """`cudakern run [options] program.cu [arguments]`, or `cudakern run sources and options [-- arguments]`: does not
     return if the program could be started."""
     ours, theirs = _split(words)
-    ours = _without_exit_code(ours)
+    ours, found_code = _without_exit_code(ours)
     modes = {"--check": "checked", "--trace": "traced"}
     if {*modes} <= {*ours}:
         raise ValueError("run: a program is either checked or traced: write --check or --trace, not both")
@@ -200,7 +207,7 @@ def command_run(words: Sequence[str]) -> int:
     sys.stdout.flush()
     if mode == "plain":
         os.execv(program, [name, *theirs])
-    os.execve(sys.executable, *_watched(program, mode, name, theirs))
+    os.execve(sys.executable, *_watched(program, mode, name, theirs, found_code=found_code))
 
 
 def _on_arguments(error: Exception, words: Sequence[str], theirs: list[str]) -> str:
@@ -218,17 +225,16 @@ def _on_arguments(error: Exception, words: Sequence[str], theirs: list[str]) -> 
     return ""
 
 
-def _without_exit_code(ours: list[str]) -> list[str]:
-    """Takes ``--error-exitcode N`` from the options, and leaves it for the process that checks."""
+def _without_exit_code(ours: list[str]) -> tuple[list[str], int]:
+    """The options without ``--error-exitcode N``, and N; 0: there is none."""
     at = next((i for i, word in enumerate(ours) if re.match(r"--error-exitcode(?:=|$)", word)), None)
     if at is None:
-        return ours
+        return ours, 0
     _, equals, code = ours[at].partition("=")
     code = code if equals else "".join(ours[at + 1 : at + 2])
-    if not code.isdecimal() or not 0 < int(code) < 256 or ("--check" not in ours and not os.environ.get(_CHECK)):
+    if not code.isdecimal() or not 0 < int(code) < 256 or not ("--check" in ours or _asks_for_check()):
         raise ValueError("run: --error-exitcode needs a number from 1 to 255, and --check")
-    os.environ["CUDAKERN_ERROR_EXITCODE"] = code
-    return ours[:at] + ours[at + 2 - len(equals) :]
+    return ours[:at] + ours[at + 2 - len(equals) :], int(code)
 
 
 def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:

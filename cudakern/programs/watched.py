@@ -34,23 +34,18 @@ from ..own.cuda_source import contents
 Report = Findings | Trace
 
 
-def main(mode: str, program: str, report: str, *words: str) -> None:
-    """Runs the program, and ends this process as it ends."""
+def main(mode: str, program: str, report: str, found_code: str, *words: str) -> None:
+    """Runs the program, and ends this process as it ends; if that is well, and something was found, by ``found_code``,
+    unless that is 0."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends the program
-    found_code, is_found = int(os.environ.pop("CUDAKERN_ERROR_EXITCODE", 0)), False
+    is_found = False
     begun = {"checked": _check, "traced": _trace}[mode](words[0])
     libc = ctypes.CDLL(None)
 
-    def tell(is_end: bool, is_well: bool = False) -> None:
-        libc.fflush(None)
+    def tell(status: int | None) -> None:
         nonlocal is_found
-        if is_end and mode == "traced":
-            library.emu_device_wait(None, None)  # a kernel that the program does not wait for is counted, too
-        left = checker.not_awaited() if is_end and mode == "checked" else None
-        is_well = is_well and not checker.failures()
-        result = begun(is_end)
-        if left and is_well and isinstance(result, Findings):
-            result += _not_awaited(*left)
+        libc.fflush(None)
+        result = begun(status)
         is_found = isinstance(result, Findings) and bool(result)
         if report:
             Path(report).write_bytes(pickle.dumps(result))
@@ -61,12 +56,12 @@ def main(mode: str, program: str, report: str, *words: str) -> None:
         libc.signal(number, None)  # which ends it when it comes again
         libc.signal(signal.SIGALRM, None)
         libc.alarm(30)  # the heap may be locked
-        tell(False)
+        tell(None)
 
-    ends = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)(lambda code, _data: tell(True, code == 0))
+    ends = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)(lambda status, _data: tell(status))
     dies = ctypes.CFUNCTYPE(None, ctypes.c_int)(at_signal)
     last = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)(
-        lambda code, _data: os._exit(found_code) if found_code and is_found and not code else None
+        lambda status, _data: os._exit(int(found_code)) if int(found_code) and is_found and not status else None
     )
     libc.on_exit(last, None)  # comes after `ends`
     libc.on_exit(ends, None)
@@ -80,19 +75,25 @@ def main(mode: str, program: str, report: str, *words: str) -> None:
     libc.exit(library.main(len(encoded), argv))
 
 
-def _check(name: str) -> Callable[[bool], Report]:
+def _check(name: str) -> Callable[[int | None], Report]:
+    """The report of a program that ends with a status; None: by a signal."""
     checker.begin()
 
-    def findings(is_end: bool) -> Report:
+    def findings(status: int | None) -> Report:
+        left = None if status is None else checker.not_awaited()  # (this waits for the kernels, which may fail)
         failures = checker.failures()
         new = _with_failures(one_per_place([*map(_finding, checker.found(0))]), failures)
-        if is_end and not any(one.kind == checker.OF_KERNEL for one in failures):  # after which nothing can be freed
+        if status is not None and not any(
+            one.kind == checker.OF_KERNEL for one in failures
+        ):  # after which nothing can be freed
             new += _leaks()
         for access in checker.host_accesses():
             one = _of_host(access)
             if access.memory_kind == checker.SYMBOL and _has_two_sides(one.place.file):
                 continue
             new += [one] * all((one.place, one.array) != (other.place, other.array) for other in new)  # `++n`: two
+        if left and status == 0 and not failures:
+            new.append(_not_awaited(*left))
         launches = checker.library().checker_last_launch()
         checker.end()
         return Findings(new, launches, name)
@@ -109,8 +110,12 @@ def _finding(one: checker.Found) -> Finding:
 
 
 def _queued(kernel: bytes, call: checker.Line) -> Launched:
-    place = Place(call.file.decode(errors="replace"), call.line, (0, 0, 0), (0, 0, 0))
-    return Launched(kernel.decode(errors="replace"), place)
+    return Launched(kernel.decode(errors="replace"), checker.of_host(call))
+
+
+def _short(kernel: str) -> str:
+    """Its name without namespaces, arguments and parameters."""
+    return re.sub(r"[<(].*", "", kernel).split("::")[-1]
 
 
 #: The variable that gets the address of new memory.
@@ -148,9 +153,8 @@ def _of_host(access: checker.HostAccess) -> Finding:
     where = f" (allocated in {Path(allocated[0]).name}:{allocated[1]})" if allocated[1] else ""
     other = None
     if access.memory_kind not in (checker.OF_DEVICE, checker.SYMBOL):
-        kernel = re.sub(r"[<(].*", "", access.kernel.decode(errors="replace")).split("::")[-1]
-        of = access.other if kernel else access.copy
-        other = Place(of.file.decode(errors="replace"), of.line, (0, 0, 0), (0, 0, 0))
+        kernel = _short(access.kernel.decode(errors="replace"))
+        other = checker.of_host(access.other if kernel else access.copy)
         did = f"{kernel or 'a copy'} {'writes' if access.other_kind & checker.WRITES else 'reads'}"
         of_file = "" if other.file == file else f" of {Path(other.file).name}"
         in_line = f" in line {other.line}{of_file}" if other.line else ""
@@ -178,12 +182,11 @@ def _of_host(access: checker.HostAccess) -> Finding:
     return Finding("host", "host", Place(file, line, (0, 0, 0), (0, 0, 0)), message, advice, array=name, other=other)
 
 
-def _not_awaited(kernel: str, place: Place) -> Findings:
+def _not_awaited(kernel: str, place: Place) -> Finding:
     """The program ends while a kernel may run."""
-    name = re.sub(r"[<(].*", "", kernel).split("::")[-1]
+    name = _short(kernel)
     message = f"the program ends, and has not waited for {name}: on a GPU, it may end before the kernel has run"
-    advice = "Call cudaDeviceSynchronize() after the launch, before main ends."
-    return Findings([Finding("host", name, place, message, advice)], 0)
+    return Finding("host", name, place, message, "Call cudaDeviceSynchronize() after the launch, before main ends.")
 
 
 class _Symbol(ctypes.Structure):
@@ -259,11 +262,13 @@ def _leak(file: str, line: int, sizes: list[int]) -> Finding:
     return Finding("leak", "allocation", place, message, advice, count=len(sizes))
 
 
-def _trace(name: str) -> Callable[[bool], Report]:
+def _trace(name: str) -> Callable[[int | None], Report]:
     stack = contextlib.ExitStack()
     library: Any = stack.enter_context(counting(None))
 
-    def counted(_: bool) -> Report:
+    def counted(status: int | None) -> Report:
+        if status is not None:
+            library.emu_device_wait(None, None)  # a kernel that the program does not wait for is counted, too
         sources = Sources()
         counts = read(library, sources)
         files = {one.file for launch in counts for one in launch.instructions}

@@ -118,8 +118,8 @@ def _conditions(text: Plain, whole: str) -> str:
     ("VECTOR is false where ..." in the comment of its file)."""
     words = " ".join(line.strip() for line in re.findall(r"^//(.*)", whole, re.M))
     true = [name for name, value in text.bindings().items() if value == "true"]
-    found = [match[1] for name in true for match in re.finditer(rf"\b{name} is false where (.*?)[:.] ", words)]
-    note = "".join(f"It gives wrong results where {condition}." for condition in found)
+    conditions = [match[1] for name in true for match in re.finditer(rf"\b{name} is false where (.*?)[:.] ", words)]
+    note = "".join(f"It gives wrong results where {condition}." for condition in conditions)
     return textwrap.fill(note, 98, initial_indent="// ", subsequent_indent="// ") + "\n" * bool(note)
 
 

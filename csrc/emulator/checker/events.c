@@ -110,20 +110,23 @@ static int has_news(void) {
     return is_new;
 }
 
-static int host_may_write(uintptr_t address) {
+// EMU_MEMORY_KINDS: the address is in no allocation, so the memory is the host's own.
+static emu_memory_kind kind_of(const void *address) {
     emu_memory_event memory;
-    return emu_memory_at((const void *)address, &memory) &&
-           (memory.kind == EMU_MEMORY_PINNED || memory.kind == EMU_MEMORY_REGISTERED ||
-            memory.kind == EMU_MEMORY_MANAGED);
+    return emu_memory_at(address, &memory) ? memory.kind : EMU_MEMORY_KINDS;
+}
+
+static int is_pinned(emu_memory_kind kind) {
+    return kind == EMU_MEMORY_PINNED || kind == EMU_MEMORY_REGISTERED;
 }
 
 static const char FOR_A_THREAD[] =
     "a thread waits for ever for another value here. The blocks of a launch run in any "
     "order, not at the same time, unless it is a cooperative one";
 static const char FOR_THE_HOST[] =
-    "a thread waits here for another value, which the host may write, but it has not in the "
-    "meantime. Checked kernels run one at a time: if the host waits for another stream "
-    "first, the program cannot be checked";
+    "a thread waits here for another value, which the host may write, but it has not "
+    "in the meantime. Checked kernels run one at a time: if the host waits for another "
+    "stream first, the program cannot be checked";
 
 // A thread waits for another one, perhaps of another block, if it reads a few volatile variables again and again, or
 // attempts atomic operations. If the values remain, it waits for ever.
@@ -144,12 +147,13 @@ static void give_way(const emu_where *at, const emu_access_event *event) {
     waiting.same = has_news() ? 0 : waiting.same + 1;
     atomic_store_explicit(&may_wait_for_host, waiting.same > LONG / PATIENCE, memory_order_relaxed);
     if (waiting.same >= FOR_EVER / PATIENCE) {
-        const int is_of_host = host_may_write(event->address); // it has more time
-        if (!is_of_host || waiting.same >= 4 * FOR_EVER / PATIENCE) {
+        const emu_memory_kind kind = kind_of((const void *)event->address);
+        const int for_host = is_pinned(kind) || kind == EMU_MEMORY_MANAGED; // it has more time
+        if (!for_host || waiting.same >= 4 * FOR_EVER / PATIENCE) {
             emu_line line = {0};
             nobody_waits();
             emu_source_lines(&at->code, 1, &line);
-            emu_fail(is_of_host ? FOR_THE_HOST : FOR_A_THREAD, line.line ? line.file : NULL, line.line);
+            emu_fail(for_host ? FOR_THE_HOST : FOR_A_THREAD, line.line ? line.file : NULL, line.line);
         }
     }
     if (event->kind & EMU_VOLATILE) emu_yield();
@@ -259,17 +263,11 @@ static void on_index(void *tool, const emu_where *at, int64_t index, const char 
 
 // --- Memory --------------------------------------------------------------------------------------------------------
 
-// Whether the host can write there without a word to us.
-static int is_of_host(const void *address) {
-    emu_memory_event memory;
-    if (!emu_memory_at(address, &memory)) return 1;
-    return memory.kind == EMU_MEMORY_PINNED || memory.kind == EMU_MEMORY_REGISTERED;
-}
-
 // What comes to the host counts as written, because the host may write all of it before it copies it back.
 static void on_copy(void *tool, const emu_copy_event *event) {
     (void)tool;
-    const int has_values = !event->from || is_of_host(event->to);
+    const emu_memory_kind to_kind = kind_of(event->to);
+    const int has_values = !event->from || to_kind == EMU_MEMORY_KINDS || is_pinned(to_kind);
     pthread_mutex_lock(&lock);
     for (size_t row = 0; row < event->height; ++row) {
         const uintptr_t to = (uintptr_t)event->to + row * event->to_pitch;

@@ -74,12 +74,17 @@ static void join(vector *to, const vector *from) {
         if (from->of[i] > to->of[i]) to->of[i] = from->of[i];
 }
 
+// An array of so many items, with room for one more.
+static void *with_room(void *of, size_t count, size_t *room, size_t item) {
+    if (count < *room) return of;
+    *room = *room ? 2 * *room : 64;
+    void *const grown = realloc(of, *room * item);
+    if (!grown) abort();
+    return grown;
+}
+
 static entry *add(entries *to) {
-    if (to->count == to->room) {
-        to->room = to->room ? 2 * to->room : 64;
-        to->of = realloc(to->of, to->room * sizeof *to->of);
-        if (!to->of) abort();
-    }
+    to->of = with_room(to->of, to->count, &to->room, sizeof *to->of);
     return &to->of[to->count++];
 }
 
@@ -211,11 +216,7 @@ void streams_begin(uint64_t order, uint64_t launch, const char *kernel) {
         queued.count = kept;
         for (i = 0; i < work_count && unordered_count < MOST_UNORDERED; ++i)
             if (works[i].order > now.known.of[works[i].stream]) unordered[unordered_count++] = works[i];
-        if (work_count == work_room) {
-            work_room = work_room ? 2 * work_room : 64;
-            works = realloc(works, work_room * sizeof *works);
-            if (!works) abort();
-        }
+        works = with_room(works, work_count, &work_room, sizeof *works);
         current.stream = now.stream;
         memcpy(current.calls, now.calls, sizeof now.calls);
         works[work_count++] = current;
@@ -288,11 +289,7 @@ void streams_copies(unsigned kind, uintptr_t begin, size_t pitch, size_t width, 
     pthread_mutex_lock(&lock);
     for (size_t i = work_count; i-- > 0;) {
         if (works[i].order != current.order) continue;
-        if (copies.count == copies.room) {
-            copies.room = copies.room ? 2 * copies.room : 64;
-            copies.of = realloc(copies.of, copies.room * sizeof *copies.of);
-            if (!copies.of) abort();
-        }
+        copies.of = with_room(copies.of, copies.count, &copies.room, sizeof *copies.of);
         copies.of[copies.count++] = (struct copy){works[i], kind, begin, pitch, width, height};
     }
     pthread_mutex_unlock(&lock);

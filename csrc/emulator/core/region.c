@@ -45,8 +45,8 @@ static size_t spare_count, spare_bytes, settled_count;
 static atomic_int to_settle;  // spares were freed since the last wait
 static atomic_int to_protect; // there are settled spares that were not considered yet
 static int guards;
-enum { FIRST_PLACE_BITS = 45 };
-static uintptr_t next_place; // where the next region is mapped; 0: anywhere
+enum { FIRST_PLACE_BITS = 45 }; // no system puts mappings there by itself; where there is no such place: anywhere
+static uintptr_t next_place;    // where the next region is mapped; 0: anywhere
 
 void emu_region_fork(emu_fork stage) {
     emu_fork_lock(stage, &lock);
@@ -161,8 +161,7 @@ int emu_region_close(const emu_region *region, int closed) {
 
 void emu_region_set_apart(void) {
     pthread_mutex_lock(&lock);
-    next_place =
-        (uintptr_t)1 << FIRST_PLACE_BITS; // where no system puts mappings by itself, if there is such a place
+    next_place = (uintptr_t)1 << FIRST_PLACE_BITS;
     pthread_mutex_unlock(&lock);
 }
 

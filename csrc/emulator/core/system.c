@@ -186,15 +186,15 @@ static const char *symbol_of(const void *function) {
     if (info.dli_sname && info.dli_saddr == function) return info.dli_sname;
     for (const symbol *one = atomic_load(&all); one; one = one->next)
         if (one->function == function) return one->name;
-    symbol *const made = malloc(sizeof *made);
-    if (!made) return NULL;
+    symbol *const fresh = malloc(sizeof *fresh);
+    if (!fresh) return NULL;
     const ElfW(Ehdr) *const head = info.dli_fbase;
     const uintptr_t base = head->e_type == ET_EXEC ? 0 : (uintptr_t)head;
-    made->function = function;
-    made->name = symbol_in(*map->l_name ? info.dli_fname : "/proc/self/exe", (uintptr_t)function - base);
-    made->next = atomic_load(&all);
-    while (!atomic_compare_exchange_weak(&all, &made->next, made)) {}
-    return made->name;
+    fresh->function = function;
+    fresh->name = symbol_in(*map->l_name ? info.dli_fname : "/proc/self/exe", (uintptr_t)function - base);
+    fresh->next = atomic_load(&all);
+    while (!atomic_compare_exchange_weak(&all, &fresh->next, fresh)) {}
+    return fresh->name;
 }
 
 void emu_kernel_name(const void *function, char *name, size_t size) {
