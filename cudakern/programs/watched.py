@@ -83,9 +83,8 @@ def _check(name: str) -> Callable[[int | None], Report]:
         left = None if status is None else checker.not_awaited()  # (this waits for the kernels, which may fail)
         failures = checker.failures()
         new = _with_failures(one_per_place([*map(_finding, checker.found(0))]), failures)
-        if status is not None and not any(
-            one.kind == checker.OF_KERNEL for one in failures
-        ):  # after which nothing can be freed
+        can_free = not any(one.kind == checker.OF_KERNEL for one in failures)
+        if status is not None and can_free:
             new += _leaks()
         for access in checker.host_accesses():
             one = _of_host(access)
