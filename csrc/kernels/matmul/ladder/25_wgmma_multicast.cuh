@@ -35,11 +35,34 @@ __device__ __forceinline__ void load(unsigned char *to, const tensor_map *map, m
         slab::load(to, map, full, extent, k, matrix);
 }
 
-// The work of a block: store(results, number of the product, row, column, sum) takes the sums of a warpgroup. (A
-// function of its own, because "residues_int8" calls it for other elements.)
-template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K, typename Result, typename Store>
+template <typename size>
+using order_of_pairs =
+    tile_order<size::ROWS *(SIDE_BY_SIDE<size> ? 1 : PAIR), size::COLUMNS *(SIDE_BY_SIDE<size> ? PAIR : 1), 8>;
+
+// What a cluster computes: all slabs of one pair after another.
+struct whole_pairs {
+    const int clusters, all, begin = 0, end; // clusters; pairs of all products; slabs
+    int pair;
+
+    template <typename size, typename Result>
+    static __device__ __forceinline__ whole_pairs of(const box_operands<Result> &operands, int depth) {
+        const order_of_pairs<size> pairs(operands.m, operands.n);
+        const int clusters = static_cast<int>(gridDim.x) / PAIR, own = static_cast<int>(blockIdx.x) / PAIR;
+        return {clusters, pairs.down * pairs.across * operands.products, 0, (operands.k + depth - 1) / depth,
+                own - clusters};
+    }
+    __device__ __forceinline__ bool next() {
+        pair += clusters;
+        return pair < all;
+    }
+};
+
+// A block's part of a cluster's work. store(results, work, number of the product, row, column, sum) takes the sums of
+// a warpgroup. (A function of its own, because later variants call it: "wgmma_shares" for other work, "residues_int8"
+// for other elements.)
+template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K, typename Result, typename Work, typename Store>
 __device__ __forceinline__ void compute_pairs(const tensor_map &a_map, const tensor_map &b_map,
-                                              const box_operands<Result> &operands, Store store) {
+                                              const box_operands<Result> &operands, Work work, Store store) {
     using a_slab = box_slab<size::ROWS, A_ALONG_K>;
     using b_slab = box_slab<size::COLUMNS, B_ALONG_K>;
     constexpr int STAGES = size::STAGES, DEPTH = SLAB_BYTES / sizeof(T);
@@ -54,12 +77,10 @@ __device__ __forceinline__ void compute_pairs(const tensor_map &a_map, const ten
     }
     cluster_sync(); // the barriers of both blocks exist
 
-    const int rank = cluster_rank(), first = static_cast<int>(blockIdx.x) / PAIR;
-    const int clusters = static_cast<int>(gridDim.x) / PAIR;
+    const int rank = cluster_rank();
     constexpr int DOWN = SIDE_BY_SIDE<size> ? 0 : size::ROWS, ACROSS = SIDE_BY_SIDE<size> ? size::COLUMNS : 0;
-    const tile_order<size::ROWS + DOWN, size::COLUMNS + ACROSS, 8> pairs(operands.m, operands.n);
-    const int per_product = pairs.down * pairs.across, total = per_product * operands.products;
-    const int slabs = (operands.k + DEPTH - 1) / DEPTH;
+    const order_of_pairs<size> pairs(operands.m, operands.n);
+    const int per_product = pairs.down * pairs.across;
     int stage = 0, round = 0; // a stage's number, and the parity of its use
     const auto next_stage = [&] {
         if (++stage == STAGES) stage = 0, round ^= 1;
@@ -67,12 +88,12 @@ __device__ __forceinline__ void compute_pairs(const tensor_map &a_map, const ten
 
     if (threadIdx.x < 128) {
         give_up_registers<40>();
-        for (int pair = first; pair < total && threadIdx.x == 0; pair += clusters) {
-            const product_index<Result> product(operands, pair / per_product);
+        while (threadIdx.x == 0 && work.next()) {
+            const product_index<Result> product(operands, work.pair / per_product);
             int row, column;
-            pairs.place(pair % per_product, row, column);
+            pairs.place(work.pair % per_product, row, column);
             row += rank * DOWN, column += rank * ACROSS;
-            for (int slab = 0; slab < slabs; ++slab, next_stage()) {
+            for (int slab = work.begin; slab < work.end; ++slab, next_stage()) {
                 unsigned char *to = stages + stage * size::STAGE_BYTES;
                 mbarrier_wait(&empty[stage], round ^ 1); // in both blocks
                 mbarrier_expect(&full[stage], size::STAGE_BYTES);
@@ -85,14 +106,14 @@ __device__ __forceinline__ void compute_pairs(const tensor_map &a_map, const ten
         get_registers<232>();
         const int warpgroup = static_cast<int>(threadIdx.x) / 128 - 1, t = static_cast<int>(threadIdx.x) % 128;
         unsigned char *const results = stages + STAGES * size::STAGE_BYTES + warpgroup * size::RESULT_BYTES;
-        for (int pair = first; pair < total; pair += clusters) {
-            const int number = pair / per_product;
+        while (work.next()) {
+            const int number = work.pair / per_product;
             int row, column;
-            pairs.place(pair % per_product, row, column);
+            pairs.place(work.pair % per_product, row, column);
             row += rank * DOWN + warpgroup * 64, column += rank * ACROSS;
             wgmma_total<T> sum[size::COLUMNS / 2] = {};
             int before = -1; // the stage of the slab before
-            for (int slab = 0; slab < slabs; ++slab, next_stage()) {
+            for (int slab = work.begin; slab < work.end; ++slab, next_stage()) {
                 const unsigned char *from = stages + stage * size::STAGE_BYTES;
                 mbarrier_wait(&full[stage], round);
                 multiply_slab<T, a_slab, b_slab>(sum, from, from + a_slab::BYTES, warpgroup * 64);
@@ -102,7 +123,7 @@ __device__ __forceinline__ void compute_pairs(const tensor_map &a_map, const ten
             }
             wgmma_wait<0>();
             if (before >= 0 && t % 32 < PAIR) mbarrier_arrive_at(&empty[before], t % 32);
-            store(results, number, row, column, sum);
+            store(results, work, number, row, column, sum);
         }
     }
     cluster_sync(); // no block ends while the other one may still write to its memory
@@ -114,8 +135,8 @@ __global__ void __launch_bounds__(size::THREADS, 1)
                     const __grid_constant__ tensor_map c_map, const box_operands<T> operands) {
     if (!CK_HAS_WGMMA) return;
     compute_pairs<T, size, A_ALONG_K, B_ALONG_K>(
-        a_map, b_map, operands,
-        [&](unsigned char *results, int number, int row, int column, const float(&sum)[size::COLUMNS / 2]) {
+        a_map, b_map, operands, whole_pairs::of<size>(operands, SLAB_DEPTH),
+        [&](unsigned char *results, const whole_pairs &, int number, int row, int column, const auto &sum) {
             store_tile_of(operands, c_map, results, number, row, column, sum);
         });
     if (threadIdx.x % 128 == 0) tensor_store_wait<0, false>();

@@ -58,8 +58,8 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     wait_for_grid_before();
     if (!findings->are_good()) return;
     compute_pairs<int8_t, size, true, true>(
-        a_map, b_map, operands,
-        [&](unsigned char *, int number, int row, int column, const int(&sum)[size::COLUMNS / 2]) {
+        a_map, b_map, operands, whole_pairs::of<size>(operands, SLAB_BYTES),
+        [&](unsigned char *, const whole_pairs &, int number, int row, int column, const auto &sum) {
             store_residues(operands, number, row, column, sum);
         });
 }

@@ -9,6 +9,7 @@
 #include "../ladder/23_wgmma_producer.cuh"
 #include "../ladder/24_wgmma_persistent.cuh"
 #include "../ladder/25_wgmma_multicast.cuh"
+#include "wgmma_shares.cuh"
 #include "wgmma_split_k.cuh"
 #include "../ladder/30_wgmma_tf32.cuh"
 
@@ -120,8 +121,7 @@ inline int64_t multicast_width(const ck_call *call) {
     return width_of_tiles(call->parameters[0], call->limits->multiprocessors / PAIR, {256, 192, 128, 64},
                           [&](int64_t width) { return pairs_of_wgmma(call, width); });
 }
-inline int plan_wgmma_multicast(const ck_call *call, ck_plan *plan, ck_error *error) {
-    const int64_t width = multicast_width(call);
+inline int plan_pairs(int64_t width, const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(plan_halves(width, call, plan, error));
     // What one block copies is half of what both need: of B, half of the boxes or, where there are three (192
     // columns), 32 of the 64 elements along k of each.
@@ -131,15 +131,33 @@ inline int plan_wgmma_multicast(const ck_call *call, ck_plan *plan, ck_error *er
     else
         plan->bindings[1] =
             ck_bind_tensor_map({64, columns_of_part % 64 == 0 ? 64 : 64 / PAIR, columns_of_part, 128}, 1);
+    plan->grid[2] = 1;
+    return CK_OK;
+}
+inline int plan_wgmma_multicast(const ck_call *call, ck_plan *plan, ck_error *error) {
+    const int64_t width = multicast_width(call);
+    CK_TRY(plan_pairs(width, call, plan, error));
     const int64_t pairs = smaller(pairs_of_wgmma(call, width), call->limits->multiprocessors / PAIR);
     plan->grid[0] = static_cast<unsigned>(PAIR * (pairs > 0 ? pairs : 1));
-    plan->grid[2] = 1;
+    return CK_OK;
+}
+inline int plan_wgmma_shares(const ck_call *call, ck_plan *plan, ck_error *error) {
+    using size = wgmma_shares_size;
+    CK_TRY(plan_pairs(size::COLUMNS, call, plan, error));
+    const split_pairs all = wgmma_shares_of(call).all;
+    plan->grid[0] = static_cast<unsigned>(PAIR * all.clusters);
+    if (all.whole < all.pairs)
+        plan->workspace_bytes = static_cast<size_t>(wgmma_arrivals(all) * 4 + int64_t{2} * all.clusters * PAIR *
+                                                                                  size::ROWS * size::COLUMNS * 4);
     return CK_OK;
 }
 
 inline int plan_wgmma_split_k(const ck_call *call, ck_plan *plan, ck_error *error) {
     const cluster_tiling tiling = wgmma_split_tiling_of(call);
-    CK_TRY((tiling.columns == 128 ? plan_boxes<wgmma_split_k_128> : plan_boxes<wgmma_split_k_64>)(call, plan, error));
+    const auto plan_width = tiling.columns == 256   ? plan_boxes<wgmma_split_k_256>
+                            : tiling.columns == 128 ? plan_boxes<wgmma_split_k_128>
+                                                    : plan_boxes<wgmma_split_k_64>;
+    CK_TRY(plan_width(call, plan, error));
     const int64_t blocks = product(product(tiling.tiles, products(call)), tiling.parts * tiling.groups);
     if (blocks > call->limits->max_grid[0])
         return ck_fail(error, CK_BAD_VALUE, "the result needs %lld blocks, but this device allows at most %lld",
