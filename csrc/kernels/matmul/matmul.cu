@@ -253,7 +253,7 @@ const ck_variant variants[] = {
          "All clusters have equal shares of the last tiles, of which they may compute parts",
          "If work does not divide evenly, divide it more finely: by slabs instead of tiles",
          "Osama et al. 2023 (Stream-K)"),
-    RUNG(30, wgmma_tf32, AFTER(wgmma_persistent), EXACTLY(90), TYPES(F32_F32_F32), SEQUENTIAL,
+    RUNG(30, wgmma_tf32, AFTER(wgmma_multicast), EXACTLY(90), TYPES(F32_F32_F32), SEQUENTIAL,
          CK_DETERMINISTIC | CK_CUTS_INPUTS, TILE_COLUMNS, depth_in_a_row, KERNELS("wgmma_along_k"),
          "Tensor cores for float32 truncated to 11 significant bits (tf32); only on request",
          "Fewer bits are faster: pay with accuracy only where the caller asks", "PTX: wgmma, tf32"),

@@ -87,13 +87,14 @@ __device__ __forceinline__ void store_tile_of(const box_operands<T> &operands, c
     store_by_warps(operands, results, number, row, column, sum);
 }
 
-// The work of a block. (A function of its own, because "wgmma_tf32" and "wgmma_int8" call it for other elements.)
-template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K, typename Result>
-__device__ __forceinline__ void compute_tiles(const tensor_map &a_map, const tensor_map &b_map,
-                                              const tensor_map &c_map, const box_operands<Result> &operands) {
+template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K>
+__global__ void __launch_bounds__(size::THREADS, 1)
+    wgmma_persistent(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
+                     const __grid_constant__ tensor_map c_map, const box_operands<T> operands) {
+    if (!CK_HAS_WGMMA) return;
     using a_slab = box_slab<size::ROWS, A_ALONG_K>;
     using b_slab = box_slab<size::COLUMNS, B_ALONG_K>;
-    constexpr int STAGES = size::STAGES, DEPTH = SLAB_BYTES / sizeof(T);
+    constexpr int STAGES = size::STAGES;
     DYNAMIC_SHARED(unsigned char, shared);
     unsigned char *const stages = shared + (1024 - reinterpret_cast<uintptr_t>(shared) % 1024) % 1024;
     __shared__ mbarrier full[STAGES], empty[STAGES];
@@ -106,7 +107,7 @@ __device__ __forceinline__ void compute_tiles(const tensor_map &a_map, const ten
 
     const tile_order<size::ROWS, size::COLUMNS> tiles(operands.m, operands.n);
     const int per_product = tiles.down * tiles.across, total = per_product * operands.products;
-    const int slabs = (operands.k + DEPTH - 1) / DEPTH;
+    const int slabs = (operands.k + SLAB_DEPTH - 1) / SLAB_DEPTH;
     int stage = 0, round = 0; // a stage's number, and the parity of its use
     const auto next_stage = [&] {
         if (++stage == STAGES) stage = 0, round ^= 1;
@@ -116,15 +117,15 @@ __device__ __forceinline__ void compute_tiles(const tensor_map &a_map, const ten
         give_up_registers<40>();
         if (threadIdx.x != 0) return;
         for (int tile = blockIdx.x; tile < total; tile += gridDim.x) {
-            const product_index<Result> product(operands, tile / per_product);
+            const product_index<T> product(operands, tile / per_product);
             int row, column;
             tiles.place(tile % per_product, row, column);
             for (int slab = 0; slab < slabs; ++slab, next_stage()) {
                 unsigned char *to = stages + stage * size::STAGE_BYTES;
                 mbarrier_wait(&empty[stage], round ^ 1); // at once in the first round
                 mbarrier_expect(&full[stage], size::STAGE_BYTES);
-                a_slab::load(to, &a_map, &full[stage], row, slab * DEPTH, product.a);
-                b_slab::load(to + a_slab::BYTES, &b_map, &full[stage], column, slab * DEPTH, product.b);
+                a_slab::load(to, &a_map, &full[stage], row, slab * SLAB_DEPTH, product.a);
+                b_slab::load(to + a_slab::BYTES, &b_map, &full[stage], column, slab * SLAB_DEPTH, product.b);
             }
         }
         return;
@@ -138,7 +139,7 @@ __device__ __forceinline__ void compute_tiles(const tensor_map &a_map, const ten
         int row, column;
         tiles.place(tile % per_product, row, column);
         row += warpgroup * 64;
-        wgmma_total<T> sum[size::COLUMNS / 2] = {};
+        float sum[size::COLUMNS / 2] = {};
         int before = -1; // the stage of the slab before
         for (int slab = 0; slab < slabs; ++slab, next_stage()) {
             const unsigned char *from = stages + stage * size::STAGE_BYTES;
@@ -153,14 +154,6 @@ __device__ __forceinline__ void compute_tiles(const tensor_map &a_map, const ten
         store_tile_of(operands, c_map, results, number, row, column, sum);
     }
     if (t == 0) tensor_store_wait<0, false>();
-}
-
-template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K>
-__global__ void __launch_bounds__(size::THREADS, 1)
-    wgmma_persistent(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
-                     const __grid_constant__ tensor_map c_map, const box_operands<T> operands) {
-    if (!CK_HAS_WGMMA) return;
-    compute_tiles<T, size, A_ALONG_K, B_ALONG_K>(a_map, b_map, c_map, operands);
 }
 
 } // namespace matmul

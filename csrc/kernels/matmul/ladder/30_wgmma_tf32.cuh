@@ -1,4 +1,4 @@
-// matmul "wgmma_tf32": comes after "wgmma_persistent".
+// matmul "wgmma_tf32": comes after "wgmma_multicast".
 //
 // Change  The elements are floats, of which wgmma reads 19 bits (tf32): the sign, the exponent and 11 significant
 //         bits, one of them not stored. A slab is 32 floats along k, and both operands must be contiguous along k.
@@ -13,12 +13,12 @@
 //         (Of a signaling NaN with no other bit among them, an infinity remains.)
 // Edges   as in "wgmma_tiles". An A whose columns are contiguous, or a B whose rows are, is transposed in device
 //         memory first. (wgmma transposes 16-bit elements only.)
-// Map     as in "wgmma_persistent"
+// Map     as in "wgmma_multicast"
 // Limit   While a consumer stores its results, its half of the tensor cores' work waits.
 #ifndef CK_MATMUL_WGMMA_TF32_CUH
 #define CK_MATMUL_WGMMA_TF32_CUH
 
-#include "24_wgmma_persistent.cuh" // the work of a block
+#include "25_wgmma_multicast.cuh" // the work of a block
 
 namespace matmul {
 
@@ -38,8 +38,11 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     wgmma_along_k(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
                   const box_operands<Total> operands) {
     if (!CK_HAS_WGMMA) return;
-    // Both operands are along k, and no boxes of C are stored: the third map is not used.
-    compute_tiles<T, size, true, true>(a_map, b_map, a_map, operands);
+    compute_pairs<T, size, true, true>(
+        a_map, b_map, operands, whole_pairs::of<size>(operands, SLAB_BYTES / sizeof(T)),
+        [&](unsigned char *, const whole_pairs &, int number, int row, int column, const auto &sum) {
+            store_sums(product_index<Total>(operands, number).c, row, column, operands.m, operands.n, sum);
+        });
 }
 
 } // namespace matmul

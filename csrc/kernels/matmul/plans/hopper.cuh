@@ -36,16 +36,6 @@ template <typename Size> int plan_boxes(const ck_call *call, ck_plan *plan, ck_e
 constexpr auto plan_wgmma_tiles = plan_boxes<wgmma_tiles_size>;
 constexpr auto plan_wgmma_producer = plan_boxes<wgmma_producer_size>;
 
-// The same, but wgmma reads these operands along k alone: 128 bytes of each row of A and of each column of B.
-template <typename Size> int plan_along_k(const ck_call *call, ck_plan *plan, ck_error *error) {
-    CK_TRY(plan_boxes<Size>(call, plan, error));
-    const int depth = SLAB_BYTES / static_cast<int>(ck_dtype_size(call->types.input));
-    plan->layout[0].lines = CK_ROWS, plan->layout[1].lines = CK_COLUMNS;
-    plan->bindings[0] = ck_bind_tensor_map({depth, Size::ROWS, Size::ROWS, 128}, 0);
-    plan->bindings[1] = ck_bind_tensor_map({depth, Size::COLUMNS, Size::COLUMNS, 128}, 1);
-    return CK_OK;
-}
-
 // TMA stores the results if it can address C; otherwise the threads do.
 inline void plan_stored_boxes(const ck_call *call, ck_plan *plan) {
     const ck_view &c = call->views[2];
@@ -72,30 +62,15 @@ int64_t width_of_tiles(int64_t choice, int64_t at_once, std::initializer_list<in
 inline int64_t tiles_of_wgmma(const ck_call *call, int64_t width) {
     return product(product(divide_up(rows(call), 128), divide_up(columns(call), width)), products(call));
 }
-inline int64_t width_of_wgmma(const ck_call *call, std::initializer_list<int64_t> widths) {
-    return width_of_tiles(call->parameters[0], call->limits->multiprocessors, widths,
-                          [&](int64_t width) { return tiles_of_wgmma(call, width); });
-}
 inline int64_t persistent_width(const ck_call *call) {
-    return width_of_wgmma(call, {256, 192, 128, 64});
+    return width_of_tiles(call->parameters[0], call->limits->multiprocessors, {256, 192, 128, 64},
+                          [&](int64_t width) { return tiles_of_wgmma(call, width); });
 }
 inline void plan_persistent_grid(const ck_call *call, ck_plan *plan) {
     const int64_t blocks = smaller(product(plan->grid[0], products(call)), call->limits->multiprocessors);
     plan->grid[0] = static_cast<unsigned>(blocks > 0 ? blocks : 1);
     plan->grid[2] = 1;
 }
-
-inline int plan_wgmma_along_k(const ck_call *call, ck_plan *plan, ck_error *error) {
-    const int64_t width = width_of_wgmma(call, {256, 128, 64});
-    const auto plan_width = width == 256   ? plan_along_k<wgmma_along_k_256>
-                            : width == 128 ? plan_along_k<wgmma_along_k_128>
-                                           : plan_along_k<wgmma_along_k_64>;
-    CK_TRY(plan_width(call, plan, error));
-    plan_persistent_grid(call, plan);
-    return CK_OK;
-}
-constexpr auto plan_wgmma_tf32 = plan_wgmma_along_k;
-constexpr auto plan_wgmma_int8 = plan_wgmma_along_k;
 
 inline int plan_halves(int64_t width, const ck_call *call, ck_plan *plan, ck_error *error) {
     const auto plan_width = width == 256   ? plan_boxes<wgmma_persistent_256>
@@ -117,9 +92,17 @@ inline int64_t pairs_of_wgmma(const ck_call *call, int64_t width) {
     const int64_t down = divide_up(rows(call), width == 64 ? 128 : 256);
     return product(product(down, divide_up(columns(call), width == 64 ? 128 : width)), products(call));
 }
-inline int64_t multicast_width(const ck_call *call) {
-    return width_of_tiles(call->parameters[0], call->limits->multiprocessors / PAIR, {256, 192, 128, 64},
+inline int64_t width_of_pairs(const ck_call *call, std::initializer_list<int64_t> widths) {
+    return width_of_tiles(call->parameters[0], call->limits->multiprocessors / PAIR, widths,
                           [&](int64_t width) { return pairs_of_wgmma(call, width); });
+}
+inline int64_t multicast_width(const ck_call *call) {
+    return width_of_pairs(call, {256, 192, 128, 64});
+}
+inline void plan_grid_of_pairs(int64_t width, const ck_call *call, ck_plan *plan) {
+    const int64_t pairs = smaller(pairs_of_wgmma(call, width), call->limits->multiprocessors / PAIR);
+    plan->grid[0] = static_cast<unsigned>(PAIR * (pairs > 0 ? pairs : 1));
+    plan->grid[2] = 1;
 }
 inline int plan_pairs(int64_t width, const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(plan_halves(width, call, plan, error));
@@ -137,8 +120,7 @@ inline int plan_pairs(int64_t width, const ck_call *call, ck_plan *plan, ck_erro
 inline int plan_wgmma_multicast(const ck_call *call, ck_plan *plan, ck_error *error) {
     const int64_t width = multicast_width(call);
     CK_TRY(plan_pairs(width, call, plan, error));
-    const int64_t pairs = smaller(pairs_of_wgmma(call, width), call->limits->multiprocessors / PAIR);
-    plan->grid[0] = static_cast<unsigned>(PAIR * (pairs > 0 ? pairs : 1));
+    plan_grid_of_pairs(width, call, plan);
     return CK_OK;
 }
 inline int plan_wgmma_shares(const ck_call *call, ck_plan *plan, ck_error *error) {
@@ -151,6 +133,32 @@ inline int plan_wgmma_shares(const ck_call *call, ck_plan *plan, ck_error *error
                                                                                   size::ROWS * size::COLUMNS * 4);
     return CK_OK;
 }
+
+// Operands that wgmma reads along k alone: 128 bytes of each row of A and of each column of B. What one block copies
+// is half of what both need.
+template <typename Size> int plan_along_k(const ck_call *call, ck_plan *plan, ck_error *error) {
+    constexpr bool SHARE_A = SIDE_BY_SIDE<Size>;
+    constexpr int A_LINES = Size::ROWS / (SHARE_A ? PAIR : 1), B_LINES = Size::COLUMNS / (SHARE_A ? 1 : PAIR);
+    CK_TRY(plan_boxes<Size>(call, plan, error));
+    const int depth = SLAB_BYTES / static_cast<int>(ck_dtype_size(call->types.input));
+    plan->layout[0].lines = CK_ROWS, plan->layout[1].lines = CK_COLUMNS;
+    plan->bindings[0] = ck_bind_tensor_map({depth, A_LINES, A_LINES, 128}, 0);
+    plan->bindings[1] = ck_bind_tensor_map({depth, B_LINES, B_LINES, 128}, 1);
+    plan_grid_of_pairs(Size::COLUMNS, call, plan);
+    return CK_OK;
+}
+inline int64_t width_along_k(const ck_call *call) {
+    return width_of_pairs(call, {256, 128, 64});
+}
+inline int plan_wgmma_along_k(const ck_call *call, ck_plan *plan, ck_error *error) {
+    const int64_t width = width_along_k(call);
+    const auto plan_width = width == 256   ? plan_along_k<wgmma_along_k_256>
+                            : width == 128 ? plan_along_k<wgmma_along_k_128>
+                                           : plan_along_k<wgmma_along_k_64>;
+    return plan_width(call, plan, error);
+}
+constexpr auto plan_wgmma_tf32 = plan_wgmma_along_k;
+constexpr auto plan_wgmma_int8 = plan_wgmma_along_k;
 
 inline int plan_wgmma_split_k(const ck_call *call, ck_plan *plan, ck_error *error) {
     const cluster_tiling tiling = wgmma_split_tiling_of(call);
