@@ -27,7 +27,7 @@ ck_run run_column_tile, run_register_tile, run_vectorized, run_double_buffered; 
 ck_run run_few_rows;                                                                   // few_rows.cu
 ck_run run_warp_tiles, run_small_tiles, run_warp_tiles_split_k;                        // warp_tiles.cu
 ck_run run_wgmma_tiles, run_wgmma_producer, run_wgmma_persistent, run_wgmma_multicast; // wgmma.cu
-ck_run run_wgmma_split_k, run_wgmma_shares;       // wgmma_split_k.cu, wgmma_shares.cu
+ck_run run_wgmma_split_k, run_wgmma_groups;       // wgmma_split_k.cu, wgmma_groups.cu
 ck_run run_wgmma_tf32, run_wgmma_int8;            // wgmma_along_k.cu
 ck_run run_split_fp16, run_split_bf16;            // split.cu
 ck_run run_split_inside, run_split_small;         // split_inside.cu, split_small.cu
@@ -244,15 +244,14 @@ const ck_variant variants[] = {
          HALF_COLUMNS, depth_in_a_row, KERNELS("wgmma_multicast"),
          "Two blocks form a cluster and share the tiles of B that they copy",
          "Read once what two multiprocessors need", "PTX: clusters, cp.async.bulk with multicast"),
-    RUNG(26, wgmma_split_k, AFTER(wgmma_multicast), EXACTLY(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC,
-         SPLIT(256, 128, 64), depth_in_a_row, KERNELS("wgmma_split_k"),
+    RUNG(26, wgmma_split_k, AFTER(wgmma_multicast), EXACTLY(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC, SPLIT(128, 64),
+         depth_in_a_row, KERNELS("wgmma_split_k"),
          "The blocks of a cluster divide k, and add their sums through distributed shared memory",
          "Small results: split the inner axis, too", "CUTLASS, split-K; PTX: distributed shared memory"),
-    RUNG(27, wgmma_shares, AFTER(wgmma_multicast), EXACTLY(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC,
-         PARAMETERS(SHARES), depth_in_a_row, KERNELS("wgmma_shares"),
-         "All clusters have equal shares of the last tiles, of which they may compute parts",
-         "If work does not divide evenly, divide it more finely: by slabs instead of tiles",
-         "Osama et al. 2023 (Stream-K)"),
+    RUNG(27, wgmma_groups, AFTER(wgmma_split_k), EXACTLY(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC,
+         PARAMETERS(GROUPS), depth_in_a_row, KERNELS("wgmma_groups"),
+         "Pairs of blocks share their copies, and groups of pairs divide k",
+         "Two ways to use clusters: to add sums, or to read less", "CUTLASS, split-K; PTX: multicast"),
     RUNG(30, wgmma_tf32, AFTER(wgmma_multicast), EXACTLY(90), TYPES(F32_F32_F32), SEQUENTIAL,
          CK_DETERMINISTIC | CK_CUTS_INPUTS, TILE_COLUMNS, depth_in_a_row, KERNELS("wgmma_along_k"),
          "Tensor cores for float32 truncated to 11 significant bits (tf32); only on request",

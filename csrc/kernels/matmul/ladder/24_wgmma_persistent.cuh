@@ -43,10 +43,27 @@ using wgmma_persistent_192 = wgmma_persistent_size<192, 4>;
 using wgmma_persistent_128 = wgmma_persistent_size<128, 5>;
 using wgmma_persistent_64 = wgmma_persistent_size<64, 6>;
 
-// Stores a warp's 16 rows of a tile, row by row, through its part of the warpgroup's `results` in shared memory.
+// Stores a warpgroup's 64 rows of a tile, from `row` on, through its `results` in shared memory. The copy of boxes
+// goes on while the warpgroup computes again.
 template <typename T, typename Sum, int COUNT>
-__device__ __forceinline__ void store_by_warps(const box_operands<T> &operands, unsigned char *results, int number,
-                                               int row, int column, const Sum (&sum)[COUNT]) {
+__device__ __forceinline__ void store_tile_of(const box_operands<T> &operands, const tensor_map &c_map,
+                                              unsigned char *results, int number, int row, int column,
+                                              const Sum (&sum)[COUNT]) {
+    if constexpr (sizeof(T) == 2) { // a box has 64 columns of 128 bytes
+        if (operands.store_boxes) {
+            const int warpgroup = static_cast<int>(threadIdx.x) / 128, t = static_cast<int>(threadIdx.x) % 128;
+            if (t == 0) tensor_store_wait<0, true>(); // the last tile's results have been read
+            sync_threads_of(warpgroup, 128);
+            write_results<T>(results, sum);
+            fence_async_proxy();
+            sync_threads_of(warpgroup, 128);
+            if (t != 0) return;
+            for (int i = 0; i < COUNT / 32; ++i)
+                tensor_store<3>(&c_map, results + i * BOX_BYTES, {column + i * 64, row, number});
+            tensor_store_commit();
+            return;
+        }
+    }
     const output_matrix<T, false> c = product_index<T>(operands, number).c;
     if constexpr (sizeof(T) == 2) {
         if (c.column_stride == 1) {
@@ -58,33 +75,6 @@ __device__ __forceinline__ void store_by_warps(const box_operands<T> &operands, 
         }
     }
     store_sums(c, row, column, operands.m, operands.n, sum);
-}
-
-// TMA has read the last tile's results of this warpgroup.
-__device__ __forceinline__ void wait_for_stores() {
-    if (threadIdx.x % 128 == 0) tensor_store_wait<0, true>();
-    sync_threads_of(static_cast<int>(threadIdx.x) / 128, 128);
-}
-
-// Stores a warpgroup's 64 rows of a tile, from `row` on. The copy of boxes goes on while the warpgroup computes again.
-template <typename T, typename Sum, int COUNT>
-__device__ __forceinline__ void store_tile_of(const box_operands<T> &operands, const tensor_map &c_map,
-                                              unsigned char *results, int number, int row, int column,
-                                              const Sum (&sum)[COUNT]) {
-    if constexpr (sizeof(T) == 2) { // a box has 64 columns of 128 bytes
-        if (operands.store_boxes) {
-            wait_for_stores();
-            write_results<T>(results, sum);
-            fence_async_proxy();
-            sync_threads_of(static_cast<int>(threadIdx.x) / 128, 128);
-            if (threadIdx.x % 128 != 0) return;
-            for (int i = 0; i < COUNT / 32; ++i)
-                tensor_store<3>(&c_map, results + i * BOX_BYTES, {column + i * 64, row, number});
-            tensor_store_commit();
-            return;
-        }
-    }
-    store_by_warps(operands, results, number, row, column, sum);
 }
 
 template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K>

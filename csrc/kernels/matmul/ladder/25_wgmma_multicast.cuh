@@ -39,16 +39,17 @@ template <typename size>
 using order_of_pairs =
     tile_order<size::ROWS *(SIDE_BY_SIDE<size> ? 1 : PAIR), size::COLUMNS *(SIDE_BY_SIDE<size> ? PAIR : 1), 8>;
 
-// What a cluster computes: all slabs of one pair after another.
+// What a cluster computes: one pair after another, and all slabs of each.
 struct whole_pairs {
-    const int clusters, all, begin = 0, end; // clusters; pairs of all products; slabs
+    const int clusters, all, begin, end; // clusters; pairs of all products; slabs
     int pair;
 
+    // `parts`: the number of times that each pair counts.
     template <typename size, typename Result>
-    static __device__ __forceinline__ whole_pairs of(const box_operands<Result> &operands, int depth) {
+    static __device__ __forceinline__ whole_pairs of(const box_operands<Result> &operands, int depth, int parts = 1) {
         const order_of_pairs<size> pairs(operands.m, operands.n);
         const int clusters = static_cast<int>(gridDim.x) / PAIR, own = static_cast<int>(blockIdx.x) / PAIR;
-        return {clusters, pairs.down * pairs.across * operands.products, 0, (operands.k + depth - 1) / depth,
+        return {clusters, pairs.down * pairs.across * operands.products * parts, 0, (operands.k + depth - 1) / depth,
                 own - clusters};
     }
     __device__ __forceinline__ bool next() {
@@ -58,7 +59,7 @@ struct whole_pairs {
 };
 
 // A block's part of a cluster's work. store(results, work, number of the product, row, column, sum) takes the sums of
-// a warpgroup. (A function of its own, because later variants call it: "wgmma_shares" for other work, "residues_int8"
+// a warpgroup. (A function of its own, because later variants call it: "wgmma_groups" for parts of k, "residues_int8"
 // for other elements.)
 template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K, typename Result, typename Work, typename Store>
 __device__ __forceinline__ void compute_pairs(const tensor_map &a_map, const tensor_map &b_map,

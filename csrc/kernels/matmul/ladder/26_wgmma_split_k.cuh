@@ -35,9 +35,9 @@ template <int COLUMNS_, int STAGES_> struct [[gnu::visibility("default")]] wgmma
         THREADS = (1 + CONSUMERS) * 128
     };
     enum { STAGE_BYTES = (ROWS + COLUMNS) * SLAB_DEPTH * 2, SHARED_BYTES = 1024 + STAGES * STAGE_BYTES };
+    enum { RESULT_BYTES = 0 }; // results take no place of their own
     static_assert(ROWS * COLUMNS * 4 <= STAGES * STAGE_BYTES, "the sums take the place of the slabs");
 };
-using wgmma_split_k_256 = wgmma_split_size<256, 4>;
 using wgmma_split_k_128 = wgmma_split_size<128, 6>;
 using wgmma_split_k_64 = wgmma_split_size<64, 9>;
 

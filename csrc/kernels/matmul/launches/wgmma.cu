@@ -44,8 +44,7 @@ CK_RUN(wgmma_producer) {
 ck_run run_wgmma_persistent_256, run_wgmma_persistent_192, run_wgmma_persistent_128,
     run_wgmma_persistent_64; // wgmma_persistent.cu
 ck_run run_wgmma_multicast_256, run_wgmma_multicast_192, run_wgmma_multicast_128,
-    run_wgmma_multicast_64;                                                // wgmma_persistent.cu
-ck_run run_wgmma_split_k_256, run_wgmma_split_k_128, run_wgmma_split_k_64; // wgmma_split_k.cu
+    run_wgmma_multicast_64; // wgmma_persistent.cu
 
 CK_RUN(wgmma_persistent) {
     const int64_t width = persistent_width(call);
@@ -62,15 +61,6 @@ CK_RUN(wgmma_multicast) {
                      : width == 192 ? run_wgmma_multicast_192
                      : width == 128 ? run_wgmma_multicast_128
                                     : run_wgmma_multicast_64;
-    return run(call, plan, context, error);
-}
-
-CK_RUN(wgmma_split_k) {
-    if (empty(call)) return CK_OK;
-    const int64_t width = wgmma_split_tiling_of(call).columns;
-    const auto run = width == 256   ? run_wgmma_split_k_256
-                     : width == 128 ? run_wgmma_split_k_128
-                                    : run_wgmma_split_k_64;
     return run(call, plan, context, error);
 }
 

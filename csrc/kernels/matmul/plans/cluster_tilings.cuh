@@ -27,17 +27,17 @@ struct cluster_load {
 };
 
 // The way with the shortest `time_of(load)` among those that the call's parameters allow (tile, split, groups and
-// side; 0: any). Tiles have the most columns, half as many, ..., no fewer than the least number. Each block of a group
-// has at least so many slabs, where the groups are not given.
+// side; 0: any). Tiles have 128 columns, 64, ..., no fewer than the least number. Each block of a group has at least
+// so many slabs, where the groups are not given.
 template <typename Time>
-cluster_tiling shortest_tiling(const ck_call *call, int64_t rows_of_tile, int64_t most_columns, int64_t least_columns,
-                               int64_t least_slabs, int64_t groups, Time time_of) {
+cluster_tiling shortest_tiling(const ck_call *call, int64_t rows_of_tile, int64_t least_columns, int64_t least_slabs,
+                               int64_t groups, Time time_of) {
     const int64_t columns_of_tile = call->parameters[0], parts = call->parameters[1], side = call->parameters[3];
     const int64_t slabs = divide_up(inner(call), SLAB_DEPTH), all_products = products(call);
     const double results = static_cast<double>(all_results(call));
     cluster_tiling best = {};
     for (const bool transposed : {false, true})
-        for (int64_t width = most_columns; width >= least_columns; width /= 2) {
+        for (int64_t width = 128; width >= least_columns; width /= 2) {
             if (columns_of_tile != 0 && columns_of_tile != width) continue;
             if (side != 0 && side != (transposed ? 2 : 1)) continue;
             const int64_t down = transposed ? columns(call) : rows(call),

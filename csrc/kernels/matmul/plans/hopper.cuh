@@ -9,7 +9,7 @@
 #include "../ladder/23_wgmma_producer.cuh"
 #include "../ladder/24_wgmma_persistent.cuh"
 #include "../ladder/25_wgmma_multicast.cuh"
-#include "wgmma_shares.cuh"
+#include "wgmma_groups.cuh"
 #include "wgmma_split_k.cuh"
 #include "../ladder/30_wgmma_tf32.cuh"
 
@@ -99,39 +99,35 @@ inline int64_t width_of_pairs(const ck_call *call, std::initializer_list<int64_t
 inline int64_t multicast_width(const ck_call *call) {
     return width_of_pairs(call, {256, 192, 128, 64});
 }
-inline void plan_grid_of_pairs(int64_t width, const ck_call *call, ck_plan *plan) {
-    const int64_t pairs = smaller(pairs_of_wgmma(call, width), call->limits->multiprocessors / PAIR);
-    plan->grid[0] = static_cast<unsigned>(PAIR * (pairs > 0 ? pairs : 1));
+inline void plan_grid_of_pairs(int64_t pairs, const ck_call *call, ck_plan *plan) {
+    const int64_t clusters = smaller(pairs, call->limits->multiprocessors / PAIR);
+    plan->grid[0] = static_cast<unsigned>(PAIR * (clusters > 0 ? clusters : 1));
     plan->grid[2] = 1;
 }
-inline int plan_pairs(int64_t width, const ck_call *call, ck_plan *plan, ck_error *error) {
-    CK_TRY(plan_halves(width, call, plan, error));
-    // What one block copies is half of what both need: of B, half of the boxes or, where there are three (192
-    // columns), 32 of the 64 elements along k of each.
+// What one block copies is half of what both need: of B, half of the boxes or, where there are three (192 columns),
+// 32 of the 64 elements along k of each.
+inline void plan_halves_of_boxes(int64_t width, ck_plan *plan) {
     const int columns_of_part = static_cast<int>(width) / PAIR;
     if (width == 64)
         plan->bindings[0] = ck_bind_tensor_map({64, 128 / PAIR, 64, 128}, 0);
     else
         plan->bindings[1] =
             ck_bind_tensor_map({64, columns_of_part % 64 == 0 ? 64 : 64 / PAIR, columns_of_part, 128}, 1);
-    plan->grid[2] = 1;
-    return CK_OK;
 }
 inline int plan_wgmma_multicast(const ck_call *call, ck_plan *plan, ck_error *error) {
     const int64_t width = multicast_width(call);
-    CK_TRY(plan_pairs(width, call, plan, error));
-    plan_grid_of_pairs(width, call, plan);
+    CK_TRY(plan_halves(width, call, plan, error));
+    plan_halves_of_boxes(width, plan);
+    plan_grid_of_pairs(pairs_of_wgmma(call, width), call, plan);
     return CK_OK;
 }
-inline int plan_wgmma_shares(const ck_call *call, ck_plan *plan, ck_error *error) {
-    using size = wgmma_shares_size;
-    CK_TRY(plan_pairs(size::COLUMNS, call, plan, error));
-    const split_pairs all = wgmma_shares_of(call).all;
-    plan->grid[0] = static_cast<unsigned>(PAIR * all.clusters);
-    if (all.whole < all.pairs)
-        plan->workspace_bytes = static_cast<size_t>(wgmma_arrivals(all) * 4 + int64_t{2} * all.clusters * PAIR *
-                                                                                  size::ROWS * size::COLUMNS * 4);
-    return CK_OK;
+inline int plan_wgmma_groups(const ck_call *call, ck_plan *plan, ck_error *error) {
+    using size = wgmma_groups_size;
+    const wgmma_groups_tiling tiling = wgmma_groups_of(call);
+    CK_TRY(plan_boxes<size>(call, plan, error));
+    plan_halves_of_boxes(size::COLUMNS, plan);
+    plan_grid_of_pairs(product(tiling.pairs, tiling.groups), call, plan);
+    return plan_groups(call, plan, error, tiling.groups);
 }
 
 // Operands that wgmma reads along k alone: 128 bytes of each row of A and of each column of B. What one block copies
@@ -144,7 +140,7 @@ template <typename Size> int plan_along_k(const ck_call *call, ck_plan *plan, ck
     plan->layout[0].lines = CK_ROWS, plan->layout[1].lines = CK_COLUMNS;
     plan->bindings[0] = ck_bind_tensor_map({depth, A_LINES, A_LINES, 128}, 0);
     plan->bindings[1] = ck_bind_tensor_map({depth, B_LINES, B_LINES, 128}, 1);
-    plan_grid_of_pairs(Size::COLUMNS, call, plan);
+    plan_grid_of_pairs(pairs_of_wgmma(call, Size::COLUMNS), call, plan);
     return CK_OK;
 }
 inline int64_t width_along_k(const ck_call *call) {
@@ -162,10 +158,7 @@ constexpr auto plan_wgmma_int8 = plan_wgmma_along_k;
 
 inline int plan_wgmma_split_k(const ck_call *call, ck_plan *plan, ck_error *error) {
     const cluster_tiling tiling = wgmma_split_tiling_of(call);
-    const auto plan_width = tiling.columns == 256   ? plan_boxes<wgmma_split_k_256>
-                            : tiling.columns == 128 ? plan_boxes<wgmma_split_k_128>
-                                                    : plan_boxes<wgmma_split_k_64>;
-    CK_TRY(plan_width(call, plan, error));
+    CK_TRY((tiling.columns == 128 ? plan_boxes<wgmma_split_k_128> : plan_boxes<wgmma_split_k_64>)(call, plan, error));
     const int64_t blocks = product(product(tiling.tiles, products(call)), tiling.parts * tiling.groups);
     if (blocks > call->limits->max_grid[0])
         return ck_fail(error, CK_BAD_VALUE, "the result needs %lld blocks, but this device allows at most %lld",

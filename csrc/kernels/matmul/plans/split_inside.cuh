@@ -18,7 +18,7 @@ inline cluster_tiling split_inside_tiling_of(const ck_call *call) {
     const double read = stack ? bytes_of_floats(call) / 3.3e6 : 0;
     const double bytes = elements_of(call, rows(call), columns(call)) * 4; // of results
     const double write = !aligned ? bytes / (stack ? 4e6 : 1.1e6) : stack || bytes < 1e6 ? 0 : (bytes - 1e6) / 2.4e6;
-    return shortest_tiling(call, split_inside_128::ROWS, 128, 32, 1, groups, [=](const cluster_load &load) {
+    return shortest_tiling(call, split_inside_128::ROWS, 32, 1, groups, [=](const cluster_load &load) {
         const double rounds = ceil(load.clusters / static_cast<double>(load.at_once));
         const double first = load.slabs < 16 ? load.slabs : 16;
         const double slabs_time = load.columns == 128  ? load.slabs * 2.5 + first * 0.35

@@ -12,17 +12,12 @@ namespace matmul {
 inline cluster_tiling wgmma_split_tiling_of(const ck_call *call) {
     const int64_t m = rows(call), n = columns(call), k = inner(call);
     const double bytes = static_cast<double>(product(product(m + n, k), products(call))) * 2;
-    const auto time_of = [=](const cluster_load &load) {
+    return shortest_tiling(call, wgmma_split_k_64::ROWS, 64, 16, call->parameters[2], [=](const cluster_load &load) {
+        const bool wide = load.columns == 128;
         const double rounds = ceil(load.clusters / static_cast<double>(load.at_once));
         // A slab takes longer the more multiprocessors load at the same time.
-        const double busy = load.share < 1 ? load.share : 1,
-                     first = load.columns == 64    ? 2.6
-                             : load.columns == 128 ? 4.5
-                                                   : 7,
-                     slab = load.columns == 64    ? 0.2 + 0.09 * busy
-                            : load.columns == 128 ? 0.18 + 0.28 * busy
-                                                  : 0.4 + 0.22 * busy;
-        const double compute = rounds * (first + load.slabs * slab);
+        const double busy = load.share < 1 ? load.share : 1, slab = wide ? 0.18 + 0.28 * busy : 0.2 + 0.09 * busy;
+        const double compute = rounds * ((wide ? 4.5 : 2.6) + load.slabs * slab);
         // Memory is only as fast as it can be if the multiprocessors copy enough different elements of the larger
         // operand at once.
         const int64_t down = load.transposed ? n : m, across = load.transposed ? m : n;
@@ -39,8 +34,7 @@ inline cluster_tiling wgmma_split_tiling_of(const ck_call *call) {
                                                : 0.6);
         if (load.groups == 1) return time;
         return time + 2.5 + load.results * static_cast<double>(2 * load.groups + 1) * 4 / 2.5e6;
-    };
-    return shortest_tiling(call, wgmma_split_k_64::ROWS, 256, 64, 16, call->parameters[2], time_of);
+    });
 }
 
 } // namespace matmul
