@@ -20,6 +20,7 @@
 #include "../launches/split.cuh"
 #include "../plans/split.cuh"
 #include "../plans/hopper.cuh"
+#include "../plans/residues.cuh"
 
 namespace matmul {
 
@@ -112,16 +113,46 @@ inline const char *fastest_of_halves(const ck_call *call) {
     const double unaligned = (k % 8 == 0 ? 0 : 3.6 + elements_of(call, m, k) * 4 / 2e6) +
                              (n % 8 == 0 ? 0 : 3.6 + elements_of(call, k, n) * 4 / 2e6) +
                              elements_of(call, m, n) * (n % 8 == 0 ? 0 : 6e-7);
-    const double whole = time_of_wgmma(call), split = wgmma_split_tiling_of(call).time * 1.1;
-    const double least = unaligned + (whole < split ? whole : split);
+    const double whole = time_of_wgmma(call), split = wgmma_split_tiling_of(call).time;
+    const wgmma_groups_tiling in_groups = wgmma_groups_of(call);
+    const double groups = in_groups.groups > 1 ? in_groups.time : HUGE_VAL;
+    const double divided = (groups < split ? groups : split) * 1.1;
+    const double least = unaligned + (whole < divided ? whole : divided);
     const double cores = unaligned > 0 ? parts_of_tensor_cores(call).time : HUGE_VAL;
     if (time_of_few_rows(call) < (cores < least ? cores : least)) return "few_rows";
     if (cores < least) return "tensor_cores_split_k";
-    if (split < whole) return "wgmma_split_k";
+    if (divided < whole) return groups < split ? "wgmma_groups" : "wgmma_split_k";
     const int64_t at_once = call->limits->multiprocessors;
     const bool halves = in_place && !lines && k >= 256 && tiles_of_wgmma(call, 64) * 4 >= at_once * 3;
     const bool narrow = !in_place && persistent_width(call) == 128 && tiles_of_wgmma(call, 128) >= at_once * 4;
     return halves || narrow ? "wgmma_multicast" : "wgmma_persistent";
+}
+
+// "residues_int8": its launches and its passes over the operands and the results; then, for each modulus, rounds of
+// pairs of tiles. No more than 16 GiB of workspace.
+inline double time_of_residues(const ck_call *call) {
+    using size = residues_size;
+    const int64_t m = rows(call), n = columns(call), k = inner(call);
+    if (m > RESIDUES_MOST_LINES || n > RESIDUES_MOST_LINES || k > RESIDUES_MOST_K) return HUGE_VAL;
+    ck_call own = *call;
+    const int64_t parameters[CK_MAX_PARAMETERS] = {RESIDUES_DEFAULT};
+    own.parameters = parameters;
+    if (residues_workspace_of(&own).bytes > int64_t{16} << 30) return HUGE_VAL;
+    const int64_t pairs = product(divide_up(m, PAIR * size::ROWS), divide_up(n, size::COLUMNS)) * RESIDUES_DEFAULT;
+    const double rounds = static_cast<double>(divide_up(pairs, call->limits->multiprocessors / PAIR));
+    const double slabs = static_cast<double>(divide_up(k, SLAB_BYTES));
+    const double lines = static_cast<double>(m + n) * static_cast<double>(k);
+    const double results = static_cast<double>(m) * static_cast<double>(n);
+    return static_cast<double>(products(call)) *
+           (25 + lines * 31 / 3.6e6 + results * 23 / 3.2e6 + rounds * (1.7 + slabs * 0.66));
+}
+
+// Few elements in a line often have no equal magnitudes by chance, and then the check fails.
+inline const char *fastest_of_doubles(const ck_call *call) {
+    const k_parts square = parts_of_square_doubles(call), flat = parts_of_flat_doubles(call);
+    const double tensor_cores = square.time < flat.time ? square.time : flat.time;
+    const bool exact = call->limits->capability == 90 && call->limits->exact && inner(call) >= 512;
+    return exact && time_of_residues(call) * 1.05 < tensor_cores ? "residues_int8" : "tensor_cores_double";
 }
 
 // The name of the fastest variant for this call. It depends on nothing but types, sizes and the chip.
@@ -167,7 +198,7 @@ inline const char *fastest_of(const ck_call *of) {
         return capability >= 80 ? "warp_tiles" : "vectorized";
     case CK_FLOAT64:
         if (tiny && (capability < 90 || inner(call) <= 32)) return "tiled";
-        return capability >= 90 ? "tensor_cores_double" : "register_tile";
+        return capability >= 90 ? fastest_of_doubles(call) : "register_tile";
     case CK_FLOAT16:
     case CK_BFLOAT16:
         return tiny ? "tiled" : hopper ? fastest_of_halves(call) : capability >= 80 ? "tensor_cores" : "tiled";

@@ -7,6 +7,8 @@
 
 namespace matmul {
 
+enum { RESIDUES_DEFAULT = 15 }; // moduli
+
 // The grid is that of the products: pairs of blocks, as many as run at once. Operands have the layout that
 // "tensor_cores_double" needs, which takes over where residues are not good enough.
 inline int plan_residues_int8(const ck_call *call, ck_plan *plan, ck_error *error) {

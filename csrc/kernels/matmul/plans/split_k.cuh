@@ -147,11 +147,16 @@ inline int plan_tensor_cores_split_k(const ck_call *call, ck_plan *plan, ck_erro
     return plan_parts<tensor_cores_small>(call, plan, error, parts_of_tensor_cores(call), 2);
 }
 
+inline k_parts parts_of_square_doubles(const ck_call *call) {
+    return parts_of_double_tiles<tensor_cores_double_square>(call, {0.301, 0.39, 1.15});
+}
+inline k_parts parts_of_flat_doubles(const ck_call *call) {
+    return parts_of_double_tiles<tensor_cores_double_flat>(call, {0.19, 0.293, 0.44});
+}
 inline int plan_tensor_cores_double(const ck_call *call, ck_plan *plan, ck_error *error) {
     using square = tensor_cores_double_square;
     using flat = tensor_cores_double_flat;
-    const k_parts of_square = parts_of_double_tiles<square>(call, {0.301, 0.39, 1.15});
-    const k_parts of_flat = parts_of_double_tiles<flat>(call, {0.19, 0.293, 0.44});
+    const k_parts of_square = parts_of_square_doubles(call), of_flat = parts_of_flat_doubles(call);
     const int64_t tile = call->parameters[2];
     return tile == square::ROWS || (tile == 0 && of_square.time <= of_flat.time)
                ? plan_parts<square>(call, plan, error, of_square, 8)
