@@ -3,18 +3,11 @@
 #include "hopper.cuh"
 #include "residues.cuh"
 
-#include <stdlib.h>
-
 namespace matmul {
 
 run_tensor_cores_double_unless_of run_tensor_cores_double_unless; // tensor_cores_double.cu
 
 namespace {
-
-int alternative(const char *name) {
-    const char *text = getenv(name);
-    return text ? atoi(text) : 0;
-}
 
 // A map of an operand's planes; a box has 128 bytes along k and box_lines lines.
 int map_planes(tensor_map *map, const residue_side &side, int moduli, int box_lines, ck_error *error) {
@@ -57,28 +50,10 @@ int run_one(const ck_call *call, const ck_plan *plan, const ck_context *context,
     const int64_t most = at.side[0].padded > at.side[1].padded ? at.side[0].padded : at.side[1].padded;
     const unsigned groups = static_cast<unsigned>(divide_up(most, RESIDUES_LINES)),
                    pitch = static_cast<unsigned>(at.pitch);
-    const auto scale = [&](auto kernel, int threads, int lines) {
-        return ck_launch_early(0, context, error, "residues_scale", kernel,
-                               dim3(static_cast<unsigned>(divide_up(most, lines)), 2), dim3(threads), 0, split,
-                               system.norm);
-    };
-    switch (alternative("RESID_SCALE")) {
-    case 0: CK_TRY(scale(residues_scale<1024, 32, 4, 2>, 1024, 32)); break;
-    case 1: CK_TRY(scale(residues_scale<1024, 32, 8, 1>, 1024, 32)); break;
-    case 2: CK_TRY(scale(residues_scale<512, 32, 8, 2>, 512, 32)); break;
-    case 3: CK_TRY(scale(residues_scale<512, 16, 4, 4>, 512, 16)); break;
-    case 4: CK_TRY(scale(residues_scale<512, 16, 8, 3>, 512, 16)); break;
-    }
-    if (alternative("RESID_STEPS") == 1) return CK_OK;
-    const auto cut = [&](auto kernel, dim3 grid) {
-        return ck_launch_early(0, context, error, "residues_split", kernel, grid, dim3(RESIDUES_THREADS), 0, split,
-                               moduli);
-    };
-    switch (alternative("RESID_SPLIT")) {
-    case 0: CK_TRY(cut(residues_split<0>, dim3(groups, pitch / RESIDUES_DEPTH, 2))); break;
-    case 1: CK_TRY(cut(residues_split<1>, dim3(pitch / RESIDUES_DEPTH, groups, 2))); break;
-    }
-    if (alternative("RESID_STEPS") == 2) return CK_OK;
+    CK_TRY(ck_launch_early(0, context, error, "residues_scale", residues_scale, dim3(groups, 2),
+                           dim3(RESIDUES_SCALE_THREADS), 0, split, system.norm));
+    CK_TRY(ck_launch_early(0, context, error, "residues_split", residues_split,
+                           dim3(groups * (pitch / RESIDUES_DEPTH), 2), dim3(RESIDUES_THREADS), 0, split, moduli));
 
     tensor_map a_map, b_map;
     CK_TRY(map_planes(&a_map, split.side[0], moduli, residues_size::ROWS, error));
@@ -94,30 +69,18 @@ int run_one(const ck_call *call, const ck_plan *plan, const ck_context *context,
                                     0,
                                     {}};
     product.axis[0] = {moduli, 1, 1, m * at.results_pitch};
-    if (alternative("RESID_STEPS") != 3)
     CK_TRY(ck_launch_early(PAIR, context, error, "residues_product", residues_product<residues_size>,
                            ck_dim3(plan->grid), ck_dim3(plan->block), plan->shared_bytes, a_map, b_map, product,
                            split.findings));
 
     const residue_results results = {
         planes, at.results_pitch, first.c, m, n, split.side[0].scales, split.side[1].scales, split.findings};
-    const auto join = [&](auto kernel, int blocks) {
-        const unsigned x = static_cast<unsigned>(divide_up(n, 4 * RESIDUES_THREADS));
-        const int rounds = 1 + alternative("RESID_ROUNDS");
-        const int64_t y = divide_up(static_cast<int64_t>(call->limits->multiprocessors) * blocks * rounds, x);
-        return ck_launch_early(0, context, error, "residues_join", kernel,
-                               dim3(x, static_cast<unsigned>(smaller(m, y))), dim3(RESIDUES_THREADS), 0, results,
-                               system);
-    };
-    switch (alternative("RESID_JOIN")) {
-    case 0: CK_TRY(join(residues_join<0, 4>, 4)); break;
-    case 1: CK_TRY(join(residues_join<0, 5>, 5)); break;
-    case 2: CK_TRY(join(residues_join<1, 4>, 4)); break;
-    case 3: CK_TRY(join(residues_join<1, 5>, 5)); break;
-    case 4: CK_TRY(join(residues_join<2, 4>, 4)); break;
-    case 5: CK_TRY(join(residues_join<2, 5>, 5)); break;
-    }
-    if (alternative("RESID_STEPS") == 3) return CK_OK;
+    // Blocks for four rounds: a block then has several rows, whose loads overlap, and the last round is short.
+    const int64_t rounds = 4, wide = divide_up(n, 4 * RESIDUES_THREADS);
+    const int64_t high = divide_up(rounds * RESIDUES_JOIN_BLOCKS * call->limits->multiprocessors, wide);
+    CK_TRY(ck_launch_early(0, context, error, "residues_join", residues_join,
+                           dim3(static_cast<unsigned>(wide), static_cast<unsigned>(smaller(m, high))),
+                           dim3(RESIDUES_THREADS), 0, results, system));
     return run_tensor_cores_double_unless(stack, along_k, split.findings, context, error);
 }
 

@@ -17,7 +17,8 @@
 
 namespace matmul {
 
-enum { RESIDUES_LINES = 32, RESIDUES_THREADS = 256, RESIDUES_WARPS = RESIDUES_THREADS / 32 };
+enum { RESIDUES_LINES = 32, RESIDUES_THREADS = 256, RESIDUES_SCALE_THREADS = 512 };
+enum { RESIDUES_JOIN_BLOCKS = 4 }; // at once on a multiprocessor
 
 // One operand: its lines, the scales that make integers of them (2^scale), and the planes, with `pitch` bytes for a
 // line.
@@ -27,6 +28,12 @@ struct residue_side {
     int lines, padded; // padded: lines in the planes
     int *scales;
     int8_t *planes;
+
+    // A warp reads neighbors: along k, or from line to line.
+    __device__ __forceinline__ bool is_along_k() const { return matrix.column_stride == 1; }
+    __device__ __forceinline__ const double *line_along_k(int line) const {
+        return matrix.data + line * matrix.row_stride;
+    }
 };
 struct residue_operands {
     residue_side side[2]; // A, and B transposed
@@ -40,34 +47,28 @@ __device__ __forceinline__ int column_of_place(int place) {
     return (place & ~31) | (place / 2 % 4) * 8 | (place / 8 % 4) * 2 | place % 2;
 }
 
-// A warp reads neighbors: along k, or from line to line.
-__device__ __forceinline__ bool is_along_k(const residue_side &side) {
-    return side.matrix.column_stride == 1;
-}
-
 __global__ void __launch_bounds__(RESIDUES_THREADS) residues_clear(residue_findings *findings) {
     let_next_grid_begin();
     if (threadIdx.x < 2) findings->sine[threadIdx.x] = 0;
 }
 
-// grid.x: LINES lines for each block; grid.y: A, B
-template <int THREADS, int LINES, int UNROLL, int BLOCKS>
-__global__ void __launch_bounds__(THREADS, BLOCKS)
+// grid.x: 32 lines for each block; grid.y: A, B
+__global__ void __launch_bounds__(RESIDUES_SCALE_THREADS, 2)
     residues_scale(const __grid_constant__ residue_operands op, double norm_wanted) {
-    enum { WARPS = THREADS / 32, PARTS = 32 / LINES }; // PARTS: of k, for each warp
-    __shared__ double squares[WARPS][32], magnitudes[WARPS][32];
+    enum { WARPS = RESIDUES_SCALE_THREADS / 32 };
+    __shared__ double squares[WARPS][RESIDUES_LINES], magnitudes[WARPS][RESIDUES_LINES];
     let_next_grid_begin();
     wait_for_grid_before();
     const residue_side &side = op.side[blockIdx.y];
-    const int first = static_cast<int>(blockIdx.x) * LINES, warp = static_cast<int>(threadIdx.x) / 32,
+    const int first = static_cast<int>(blockIdx.x) * RESIDUES_LINES, warp = static_cast<int>(threadIdx.x) / 32,
               lane = static_cast<int>(threadIdx.x) % 32;
     // Lane `line` of a warp gets the warp's share of that line.
     double square = 0, magnitude = 0;
-    if (first < side.lines && is_along_k(side)) {
-        for (int line = warp; line < LINES && first + line < side.lines; line += WARPS) {
-            const double *row = side.matrix.data + (first + line) * side.matrix.row_stride;
+    if (first < side.lines && side.is_along_k()) {
+        for (int line = warp; line < RESIDUES_LINES && first + line < side.lines; line += WARPS) {
+            const double *const row = side.line_along_k(first + line);
             double own_square = 0, own_magnitude = 0;
-#pragma unroll UNROLL
+#pragma unroll 8
             for (int h = lane; h < op.k; h += 32) {
                 const double x = row[h];
                 own_square = fma(x, x, own_square), own_magnitude += fabs(x);
@@ -78,20 +79,18 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
             }
             if (lane == line) square = own_square, magnitude = own_magnitude;
         }
-    } else if (first + lane % LINES < side.lines) {
-        const auto row = side.matrix.row(first + lane % LINES);
-#pragma unroll UNROLL
-        for (int h = warp * PARTS + lane / LINES; h < op.k; h += WARPS * PARTS) {
+    } else if (first + lane < side.lines) {
+        const auto row = side.matrix.row(first + lane);
+#pragma unroll 8
+        for (int h = warp; h < op.k; h += WARPS) {
             const double x = row[h];
             square = fma(x, x, square), magnitude += fabs(x);
         }
     }
     squares[warp][lane] = square, magnitudes[warp][lane] = magnitude;
     __syncthreads();
-    const int line = static_cast<int>(threadIdx.x);
-    if (line >= LINES || first + line >= side.padded) return;
-    square = magnitude = 0;
-    for (int i = line; i < THREADS; i += LINES) square += squares[i / 32][i % 32], magnitude += magnitudes[i / 32][i % 32];
+    if (warp > 0 || first + lane >= side.padded) return;
+    for (int other = 1; other < WARPS; ++other) square += squares[other][lane], magnitude += magnitudes[other][lane];
     int scale = 0;
     float sine = 0;
     if (magnitude != 0) { // a line of zeros needs no scale, and has no error
@@ -103,7 +102,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
             sine = 2; // also for an infinity or NaN
         }
     }
-    side.scales[first + line] = scale;
+    side.scales[first + lane] = scale;
     if (sine > 0) atomicMax(&op.findings->sine[blockIdx.y], __float_as_uint(sine));
 }
 
@@ -112,32 +111,32 @@ __device__ __forceinline__ double power_of_two(int exponent) {
     return __longlong_as_double(static_cast<long long>(1023 + exponent) << 52);
 }
 
-// grid.x: 32 lines; grid.y: 128 elements of each; grid.z: A, B. A thread makes four bytes of each plane: elements
+// grid.x: 128 elements of 32 lines, along k first; grid.y: A, B. A thread makes four bytes of each plane: elements
 // that are 32 apart, because the order along k does not matter if it is the same in A and B.
-template <int KIND>
 __global__ void __launch_bounds__(RESIDUES_THREADS)
     residues_split(const __grid_constant__ residue_operands op, int moduli) {
-    enum { PITCH = RESIDUES_LINES + 1 }; // no bank conflicts in either direction
+    enum { WARPS = RESIDUES_THREADS / 32, PITCH = RESIDUES_LINES + 1 }; // no bank conflicts in either direction
     __shared__ double tile[RESIDUES_DEPTH * PITCH];
     let_next_grid_begin();
     wait_for_grid_before();
     if (!op.findings->are_good()) return;
-    const residue_side &side = op.side[blockIdx.z];
-    const int first = static_cast<int>(KIND == 0 ? blockIdx.y : blockIdx.x) * RESIDUES_DEPTH, end = op.k - first,
-              first_line = static_cast<int>(KIND == 0 ? blockIdx.x : blockIdx.y) * RESIDUES_LINES, warp = static_cast<int>(threadIdx.x) / 32,
-              lane = static_cast<int>(threadIdx.x) % 32;
+    const residue_side &side = op.side[blockIdx.y];
+    const unsigned parts = static_cast<unsigned>(side.pitch / RESIDUES_DEPTH); // of k
+    const int first = static_cast<int>(blockIdx.x % parts) * RESIDUES_DEPTH, end = op.k - first,
+              first_line = static_cast<int>(blockIdx.x / parts) * RESIDUES_LINES,
+              warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
     if (first_line >= side.padded) return;
-    const bool along_k = is_along_k(side);
+    const bool along_k = side.is_along_k();
     if (!along_k) {
         const bool is_line = first_line + lane < side.lines;
         const auto row = side.matrix.row(is_line ? first_line + lane : 0);
 #pragma unroll 4
-        for (int h = warp; h < RESIDUES_DEPTH; h += RESIDUES_WARPS)
+        for (int h = warp; h < RESIDUES_DEPTH; h += WARPS)
             tile[h * PITCH + lane] = is_line && h < end ? row[first + h] : 0;
         __syncthreads();
     }
     const int64_t plane = static_cast<int64_t>(side.padded) * side.pitch;
-    for (int line = warp; line < RESIDUES_LINES && first_line + line < side.padded; line += RESIDUES_WARPS) {
+    for (int line = warp; line < RESIDUES_LINES && first_line + line < side.padded; line += WARPS) {
         const int number = first_line + line;
         const double scale = power_of_two(side.scales[number]);
         double values[4] = {};
@@ -145,7 +144,7 @@ __global__ void __launch_bounds__(RESIDUES_THREADS)
 #pragma unroll
             for (int j = 0; j < 4; ++j) values[j] = tile[(j * 32 + lane) * PITCH + line];
         } else if (number < side.lines) {
-            const double *const row = side.matrix.data + number * side.matrix.row_stride + first;
+            const double *const row = side.line_along_k(number) + first;
 #pragma unroll
             for (int j = 0; j < 4; ++j)
                 if (j * 32 + lane < end) values[j] = row[j * 32 + lane];
@@ -158,9 +157,8 @@ __global__ void __launch_bounds__(RESIDUES_THREADS)
         for (int i = 0; i < RESIDUES_MOST; ++i, to += plane) {
             if (i >= RESIDUES_LEAST && i >= moduli) break;
             const residue_modulus modulus(i);
-            *reinterpret_cast<char4 *>(to) = make_char4(
-                static_cast<int8_t>(digits[0].residue(modulus)), static_cast<int8_t>(digits[1].residue(modulus)),
-                static_cast<int8_t>(digits[2].residue(modulus)), static_cast<int8_t>(digits[3].residue(modulus)));
+            *reinterpret_cast<char4 *>(to) = make_char4(digits[0].residue(modulus), digits[1].residue(modulus),
+                                                        digits[2].residue(modulus), digits[3].residue(modulus));
         }
     }
 }
@@ -175,22 +173,9 @@ struct residue_results {
     const residue_findings *findings;
 };
 
-// Byte j of a word, an integer from -128 to 127, as a double.
-template <int KIND> __device__ __forceinline__ double of_byte(unsigned word, int j, unsigned mask) {
-    if constexpr (KIND == 2) {
-        return static_cast<int8_t>(word >> 8 * j);
-    } else if constexpr (KIND == 0) {
-        return __hiloint2double(0x43300000, static_cast<int>(__byte_perm(word, 0, 0x4440 | j))) - (0x1p52 + 128);
-    } else {
-        const unsigned bits = j < 2 ? word << (12 - 8 * j) : word >> (8 * j - 12);
-        return __hiloint2double(static_cast<int>((bits & mask) ^ 0x40780000), 0);
-    }
-}
-
 // grid.x: 1024 columns; grid.y: rows (some for each block). A thread has four columns, whose bytes are a word of each
 // plane. While it joins those of one row, the words of its next row are copied to shared memory.
-template <int KIND, int BLOCKS>
-__global__ void __launch_bounds__(RESIDUES_THREADS, BLOCKS)
+__global__ void __launch_bounds__(RESIDUES_THREADS, RESIDUES_JOIN_BLOCKS)
     residues_join(const __grid_constant__ residue_results results, const __grid_constant__ residue_system system) {
     __shared__ unsigned words[2][RESIDUES_MOST][RESIDUES_THREADS];
     let_next_grid_begin();
@@ -212,33 +197,26 @@ __global__ void __launch_bounds__(RESIDUES_THREADS, BLOCKS)
 #pragma unroll
             for (int i = 0; i < RESIDUES_MOST; ++i, word += plane) {
                 if (i >= RESIDUES_LEAST && i >= system.moduli) break;
-                recompute_from(word);
+                recompute_from(word); // the addresses of all planes would take too many registers
                 cp_async<4>(&words[stage][i][t], word);
             }
             from += rows * results.pitch;
         }
         cp_async_commit();
     };
-    unsigned mask = 0xff000;
-    recompute_from(mask);
     copy(first, 0);
     for (int row = first, stage = 0; row < results.m; row += rows, stage ^= 1) {
         copy(row + rows, stage ^ 1);
         const int row_scale = results.row_scales[row];
         cp_async_wait<1>();
-        double sum[4][residue_system::DIGITS];
-#pragma unroll
-        for (int j = 0; j < 4; ++j) {
-#pragma unroll
-            for (int d = 0; d < residue_system::DIGITS; ++d) sum[j][d] = KIND != 1 ? 0 : system.start[d];
-        }
+        double sum[4][residue_system::DIGITS] = {};
 #pragma unroll
         for (int i = 0; i < RESIDUES_MOST; ++i) {
             if (i >= RESIDUES_LEAST && i >= system.moduli) break;
-            const unsigned word = words[stage][i][t] ^ (KIND == 0 ? 0x80808080 : 0);
+            const unsigned word = words[stage][i][t];
 #pragma unroll
             for (int j = 0; j < 4; ++j) {
-                const double residue = of_byte<KIND>(word, j, mask);
+                const double residue = static_cast<int8_t>(word >> 8 * j);
 #pragma unroll
                 for (int d = 0; d < residue_system::DIGITS; ++d)
                     sum[j][d] = fma(residue, system.weight[d][i], sum[j][d]);

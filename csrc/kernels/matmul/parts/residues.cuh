@@ -24,13 +24,8 @@
 
 namespace matmul {
 
-enum { RESIDUES_LEAST = 14, RESIDUES_MOST = 16, RESIDUES_DEPTH = 128 }; // moduli; elements of a line that are split together
-
-// An integer of up to 62 bits as eight digits of a byte, from -128 to 127.
-__host__ __device__ constexpr uint64_t bytes_of(int64_t x) {
-    constexpr uint64_t SIGNS = 0x8080808080808080; // added, each digit is from 0 to 255
-    return (static_cast<uint64_t>(x) + SIGNS) ^ SIGNS;
-}
+enum { RESIDUES_LEAST = 14, RESIDUES_MOST = 16 }; // moduli (the least: so many need no test at run time)
+enum { RESIDUES_DEPTH = 128 };                    // elements of a line that are split together
 
 // One of the largest numbers up to 256 without a common factor. Residues are those nearest to zero, which a byte
 // holds.
@@ -53,37 +48,38 @@ struct residue_modulus {
 
     // The residues of 256^first to 256^(first + 3), as the bytes of a word.
     __host__ __device__ constexpr int powers(int first) const {
-        int64_t word = 0;
+        unsigned word = 0;
         int power = 1;
 #pragma unroll
         for (int i = 0; i < first + 4; ++i) {
-            if (i >= first) word += static_cast<int64_t>(power) << (i - first) * 8;
+            if (i >= first) word += static_cast<unsigned>(power & 0xff) << (i - first) * 8;
             power = residue(power * 256);
         }
-        return static_cast<int>(bytes_of(word));
+        return static_cast<int>(word);
     }
 };
 
-// An integer of up to 62 bits in eight digits of a byte, from -128 to 127. Two dot products of bytes give a much
-// smaller integer with the same residue.
+// An integer in eight digits of a byte, from -128 to 127, up to 2^62.9 (no norm is above 2^62.2). Two dot products of
+// bytes give a much smaller integer with the same residue.
 struct residue_digits {
     int low, high;
 
     residue_digits() = default;
     __device__ __forceinline__ explicit residue_digits(int64_t x) {
-        const uint64_t bytes = bytes_of(x);
+        constexpr uint64_t SIGNS = 0x8080808080808080; // added, each digit is from 0 to 255
+        const uint64_t bytes = (static_cast<uint64_t>(x) + SIGNS) ^ SIGNS;
         low = static_cast<int>(bytes), high = static_cast<int>(bytes >> 32);
     }
     // The residue is the low byte; the others have no meaning. A float near ROUND has an integer in its low bits. The
     // quotient by p has an error of at most 2^-15 before it is rounded to an integer there, because the sum is at
     // most 2^17, and no sum lies so near to the middle between two multiples of an odd p.
-    __device__ __forceinline__ unsigned residue(const residue_modulus &modulus) const {
+    __device__ __forceinline__ int8_t residue(const residue_modulus &modulus) const {
         constexpr float ROUND = 0x1.8p23f;
         constexpr int ROUND_BITS = 0x4b400000;
         const int sum = __dp4a(high, modulus.powers(4), __dp4a(low, modulus.powers(0), ROUND_BITS));
-        const float quotient =
-            fmaf(__int_as_float(sum) - ROUND, 1 / static_cast<float>(modulus.p), ROUND);
-        return static_cast<unsigned>(sum) - __float_as_uint(quotient) * static_cast<unsigned>(modulus.p);
+        const float quotient = fmaf(__int_as_float(sum) - ROUND, 1 / static_cast<float>(modulus.p), ROUND);
+        const unsigned p = static_cast<unsigned>(modulus.p);
+        return static_cast<int8_t>(static_cast<unsigned>(sum) - __float_as_uint(quotient) * p);
     }
 };
 
@@ -94,7 +90,6 @@ struct residue_system {
     double weight[DIGITS][RESIDUES_MOST], product[DIGITS]; // digits of 42 bits, the highest first; product: P
     double inverse;                                        // of P, in units of the highest digit
     double norm; // the largest norm of a line: the product of two lines is below P / 2
-    double start[DIGITS];
 
     __host__ explicit residue_system(int moduli_) : residue_system{} {
         moduli = moduli_;
@@ -107,15 +102,15 @@ struct residue_system {
             while (others % p * times % p != 1) ++times;
             double digits[DIGITS];
             divide(others * times, digits);
-            for (int j = 0; j < DIGITS; ++j) weight[j][i] = digits[j], start[j] -= 384 * digits[j];
+            for (int j = 0; j < DIGITS; ++j) weight[j][i] = digits[j];
         }
         divide(all, product);
         inverse = ldexp(1 / static_cast<double>(all), 2 * DIGIT_BITS);
         norm = sqrt(0.499 * static_cast<double>(all));
     }
 
-    // sums are those of residues times weights, of all moduli. The product's integer for a pair of lines, as a
-    // double: rounded once, and not at all if it is representable.
+    // The product's integer for a pair of lines, as a double: rounded once, and not at all if it is representable.
+    // `sum`: the digits of all residues times their weights.
     __device__ __forceinline__ double join(double (&sum)[DIGITS]) const {
         constexpr double ROUND = 0x1.8p52, UNIT = 0x1p42;
         // What is left after so many times P is between -P / 2 and P / 2. A double near ROUND is an integer.
