@@ -22,8 +22,8 @@
 
 namespace matmul {
 
-// C's planes: rows with `pitch` bytes. Reduces a warpgroup's sums modulo p, and stores them: eight neighbors of a row
-// at a time, thanks to the order of B's columns.
+// C's planes: rows with `pitch` bytes. Reduces a warpgroup's sums modulo p, and stores them: eight of a thread at a
+// time, in the order of column_of_place.
 template <int COUNT>
 __device__ __forceinline__ void store_residues(const box_operands<int8_t> &operands, int number, int row, int column,
                                                const int (&sum)[COUNT]) {

@@ -51,9 +51,9 @@ int run_one(const ck_call *call, const ck_plan *plan, const ck_context *context,
     const unsigned groups = static_cast<unsigned>(divide_up(most, RESIDUES_LINES)),
                    pitch = static_cast<unsigned>(at.pitch);
     CK_TRY(ck_launch_early(0, context, error, "residues_scale", residues_scale, dim3(groups, 2),
-                           dim3(RESIDUES_THREADS), 0, split, system.norm));
+                           dim3(RESIDUES_SCALE_THREADS), 0, split, system.norm));
     CK_TRY(ck_launch_early(0, context, error, "residues_split", residues_split,
-                           dim3(groups, pitch / RESIDUES_DEPTH, 2), dim3(RESIDUES_THREADS), 0, split, moduli));
+                           dim3(groups * (pitch / RESIDUES_DEPTH), 2), dim3(RESIDUES_THREADS), 0, split, moduli));
 
     tensor_map a_map, b_map;
     CK_TRY(map_planes(&a_map, split.side[0], moduli, residues_size::ROWS, error));
@@ -75,10 +75,12 @@ int run_one(const ck_call *call, const ck_plan *plan, const ck_context *context,
 
     const residue_results results = {
         planes, at.results_pitch, first.c, m, n, split.side[0].scales, split.side[1].scales, split.findings};
-    const dim3 grid(static_cast<unsigned>(divide_up(n, 4 * RESIDUES_THREADS)),
-                    static_cast<unsigned>(smaller(m, 1 << 12)));
-    CK_TRY(ck_launch_early(0, context, error, "residues_join", residues_join, grid, dim3(RESIDUES_THREADS), 0,
-                           results, system));
+    // Blocks for four rounds: a block then has several rows, whose loads overlap, and the last round is short.
+    const int64_t rounds = 4, wide = divide_up(n, 4 * RESIDUES_THREADS);
+    const int64_t high = divide_up(rounds * RESIDUES_JOIN_BLOCKS * call->limits->multiprocessors, wide);
+    CK_TRY(ck_launch_early(0, context, error, "residues_join", residues_join,
+                           dim3(static_cast<unsigned>(wide), static_cast<unsigned>(smaller(m, high))),
+                           dim3(RESIDUES_THREADS), 0, results, system));
     return run_tensor_cores_double_unless(stack, along_k, split.findings, context, error);
 }
 

@@ -9,6 +9,7 @@
 #ifndef CK_MATMUL_RESIDUE_PLANES_CUH
 #define CK_MATMUL_RESIDUE_PLANES_CUH
 
+#include "async_copy.cuh"
 #include "device_extras.cuh"
 #include "operands.cuh"
 #include "residue_findings.cuh"
@@ -16,16 +17,23 @@
 
 namespace matmul {
 
-enum { RESIDUES_LINES = 32, RESIDUES_THREADS = 256, RESIDUES_WARPS = RESIDUES_THREADS / 32 };
+enum { RESIDUES_LINES = 32, RESIDUES_THREADS = 256, RESIDUES_SCALE_THREADS = 512 };
+enum { RESIDUES_JOIN_BLOCKS = 4 }; // at once on a multiprocessor
 
 // One operand: its lines, the scales that make integers of them (2^scale), and the planes, with `pitch` bytes for a
-// line. B's lines have another order there (place_of_column).
+// line.
 struct residue_side {
     input_matrix<double, false> matrix; // a row of it is a line
     int64_t pitch;
     int lines, padded; // padded: lines in the planes
     int *scales;
     int8_t *planes;
+
+    // A warp reads neighbors: along k, or from line to line.
+    __device__ __forceinline__ bool is_along_k() const { return matrix.column_stride == 1; }
+    __device__ __forceinline__ const double *line_along_k(int line) const {
+        return matrix.data + line * matrix.row_stride;
+    }
 };
 struct residue_operands {
     residue_side side[2]; // A, and B transposed
@@ -33,15 +41,10 @@ struct residue_operands {
     int k;
 };
 
-// A thread of wgmma has columns 8 i + 2 t and 8 i + 2 t + 1 of a row. So that eight bytes of a thread are neighbors
-// in C's planes, the columns of B have another order within 32: column 8 t + 2 i + e is at 8 i + 2 t + e.
-__device__ __forceinline__ int place_of_column(int column) {
-    return (column & ~31) | (column / 2 % 4) * 8 | (column / 8 % 4) * 2 | column % 2;
-}
-
-// A warp reads neighbors: along k, or from line to line.
-__device__ __forceinline__ bool is_along_k(const residue_side &side) {
-    return side.matrix.column_stride == 1;
+// A thread of wgmma has columns 8 i + 2 t and 8 i + 2 t + 1 of a row, for all i. So that it can store eight bytes at
+// once, C's planes have another order within 32 columns: column 8 i + 2 t + e is at 8 t + 2 i + e.
+__device__ __forceinline__ int column_of_place(int place) {
+    return (place & ~31) | (place / 2 % 4) * 8 | (place / 8 % 4) * 2 | place % 2;
 }
 
 __global__ void __launch_bounds__(RESIDUES_THREADS) residues_clear(residue_findings *findings) {
@@ -50,9 +53,10 @@ __global__ void __launch_bounds__(RESIDUES_THREADS) residues_clear(residue_findi
 }
 
 // grid.x: 32 lines for each block; grid.y: A, B
-__global__ void __launch_bounds__(RESIDUES_THREADS)
+__global__ void __launch_bounds__(RESIDUES_SCALE_THREADS, 2)
     residues_scale(const __grid_constant__ residue_operands op, double norm_wanted) {
-    __shared__ double squares[RESIDUES_WARPS][RESIDUES_LINES], magnitudes[RESIDUES_WARPS][RESIDUES_LINES];
+    enum { WARPS = RESIDUES_SCALE_THREADS / 32 };
+    __shared__ double squares[WARPS][RESIDUES_LINES], magnitudes[WARPS][RESIDUES_LINES];
     let_next_grid_begin();
     wait_for_grid_before();
     const residue_side &side = op.side[blockIdx.y];
@@ -60,11 +64,11 @@ __global__ void __launch_bounds__(RESIDUES_THREADS)
               lane = static_cast<int>(threadIdx.x) % 32;
     // Lane `line` of a warp gets the warp's share of that line.
     double square = 0, magnitude = 0;
-    if (first < side.lines && is_along_k(side)) {
-        for (int line = warp; line < RESIDUES_LINES && first + line < side.lines; line += RESIDUES_WARPS) {
-            const auto row = side.matrix.row(first + line);
+    if (first < side.lines && side.is_along_k()) {
+        for (int line = warp; line < RESIDUES_LINES && first + line < side.lines; line += WARPS) {
+            const double *const row = side.line_along_k(first + line);
             double own_square = 0, own_magnitude = 0;
-#pragma unroll 4
+#pragma unroll 8
             for (int h = lane; h < op.k; h += 32) {
                 const double x = row[h];
                 own_square = fma(x, x, own_square), own_magnitude += fabs(x);
@@ -77,8 +81,8 @@ __global__ void __launch_bounds__(RESIDUES_THREADS)
         }
     } else if (first + lane < side.lines) {
         const auto row = side.matrix.row(first + lane);
-#pragma unroll 4
-        for (int h = warp; h < op.k; h += RESIDUES_WARPS) {
+#pragma unroll 8
+        for (int h = warp; h < op.k; h += WARPS) {
             const double x = row[h];
             square = fma(x, x, square), magnitude += fabs(x);
         }
@@ -86,8 +90,7 @@ __global__ void __launch_bounds__(RESIDUES_THREADS)
     squares[warp][lane] = square, magnitudes[warp][lane] = magnitude;
     __syncthreads();
     if (warp > 0 || first + lane >= side.padded) return;
-    for (int other = 1; other < RESIDUES_WARPS; ++other)
-        square += squares[other][lane], magnitude += magnitudes[other][lane];
+    for (int other = 1; other < WARPS; ++other) square += squares[other][lane], magnitude += magnitudes[other][lane];
     int scale = 0;
     float sine = 0;
     if (magnitude != 0) { // a line of zeros needs no scale, and has no error
@@ -108,51 +111,54 @@ __device__ __forceinline__ double power_of_two(int exponent) {
     return __longlong_as_double(static_cast<long long>(1023 + exponent) << 52);
 }
 
-// grid.x: 32 lines; grid.y: 128 elements of each; grid.z: A, B. A thread makes four bytes of each plane: elements
+// grid.x: 128 elements of 32 lines, along k first; grid.y: A, B. A thread makes four bytes of each plane: elements
 // that are 32 apart, because the order along k does not matter if it is the same in A and B.
 __global__ void __launch_bounds__(RESIDUES_THREADS)
     residues_split(const __grid_constant__ residue_operands op, int moduli) {
-    enum { PITCH = RESIDUES_LINES + 1 }; // no bank conflicts in either direction
+    enum { WARPS = RESIDUES_THREADS / 32, PITCH = RESIDUES_LINES + 1 }; // no bank conflicts in either direction
     __shared__ double tile[RESIDUES_DEPTH * PITCH];
     let_next_grid_begin();
     wait_for_grid_before();
     if (!op.findings->are_good()) return;
-    const residue_side &side = op.side[blockIdx.z];
-    const int64_t first = static_cast<int64_t>(blockIdx.y) * RESIDUES_DEPTH;
-    const int first_line = static_cast<int>(blockIdx.x) * RESIDUES_LINES, warp = static_cast<int>(threadIdx.x) / 32,
-              lane = static_cast<int>(threadIdx.x) % 32;
+    const residue_side &side = op.side[blockIdx.y];
+    const unsigned parts = static_cast<unsigned>(side.pitch / RESIDUES_DEPTH); // of k
+    const int first = static_cast<int>(blockIdx.x % parts) * RESIDUES_DEPTH, end = op.k - first,
+              first_line = static_cast<int>(blockIdx.x / parts) * RESIDUES_LINES,
+              warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
     if (first_line >= side.padded) return;
-    const bool along_k = is_along_k(side);
+    const bool along_k = side.is_along_k();
     if (!along_k) {
         const bool is_line = first_line + lane < side.lines;
         const auto row = side.matrix.row(is_line ? first_line + lane : 0);
 #pragma unroll 4
-        for (int h = warp; h < RESIDUES_DEPTH; h += RESIDUES_WARPS)
-            tile[h * PITCH + lane] = is_line && first + h < op.k ? row[first + h] : 0;
+        for (int h = warp; h < RESIDUES_DEPTH; h += WARPS)
+            tile[h * PITCH + lane] = is_line && h < end ? row[first + h] : 0;
         __syncthreads();
     }
     const int64_t plane = static_cast<int64_t>(side.padded) * side.pitch;
-    for (int line = warp; line < RESIDUES_LINES && first_line + line < side.padded; line += RESIDUES_WARPS) {
+    for (int line = warp; line < RESIDUES_LINES && first_line + line < side.padded; line += WARPS) {
         const int number = first_line + line;
-        const auto row = side.matrix.row(number < side.lines ? number : 0);
         const double scale = power_of_two(side.scales[number]);
+        double values[4] = {};
+        if (!along_k) {
+#pragma unroll
+            for (int j = 0; j < 4; ++j) values[j] = tile[(j * 32 + lane) * PITCH + line];
+        } else if (number < side.lines) {
+            const double *const row = side.line_along_k(number) + first;
+#pragma unroll
+            for (int j = 0; j < 4; ++j)
+                if (j * 32 + lane < end) values[j] = row[j * 32 + lane];
+        }
         residue_digits digits[4];
 #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-            const int h = j * 32 + lane;
-            const bool is_inside = number < side.lines && first + h < op.k;
-            const double x = !along_k ? tile[h * PITCH + line] : is_inside ? row[first + h] : 0;
-            digits[j] = residue_digits(__double2ll_rn(x * scale));
-        }
-        const int place = blockIdx.z == 0 ? number : place_of_column(number);
-        int8_t *to = side.planes + place * side.pitch + first + lane * 4;
+        for (int j = 0; j < 4; ++j) digits[j] = residue_digits(__double2ll_rn(values[j] * scale));
+        int8_t *to = side.planes + number * side.pitch + first + lane * 4;
 #pragma unroll
         for (int i = 0; i < RESIDUES_MOST; ++i, to += plane) {
-            if (i >= moduli) break;
+            if (i >= RESIDUES_LEAST && i >= moduli) break;
             const residue_modulus modulus(i);
-            *reinterpret_cast<char4 *>(to) = make_char4(
-                static_cast<int8_t>(digits[0].residue(modulus)), static_cast<int8_t>(digits[1].residue(modulus)),
-                static_cast<int8_t>(digits[2].residue(modulus)), static_cast<int8_t>(digits[3].residue(modulus)));
+            *reinterpret_cast<char4 *>(to) = make_char4(digits[0].residue(modulus), digits[1].residue(modulus),
+                                                        digits[2].residue(modulus), digits[3].residue(modulus));
         }
     }
 }
@@ -167,34 +173,61 @@ struct residue_results {
     const residue_findings *findings;
 };
 
-// grid.x: 1024 columns; grid.y: rows (some for each block). Each thread has four neighbors.
-__global__ void __launch_bounds__(RESIDUES_THREADS)
+// grid.x: 1024 columns; grid.y: rows (some for each block). A thread has four columns, whose bytes are a word of each
+// plane. While it joins those of one row, the words of its next row are copied to shared memory.
+__global__ void __launch_bounds__(RESIDUES_THREADS, RESIDUES_JOIN_BLOCKS)
     residues_join(const __grid_constant__ residue_results results, const __grid_constant__ residue_system system) {
+    __shared__ unsigned words[2][RESIDUES_MOST][RESIDUES_THREADS];
     let_next_grid_begin();
     wait_for_grid_before();
     if (!results.findings->are_good()) return;
-    const int column = static_cast<int>(blockIdx.x * RESIDUES_THREADS + threadIdx.x) * 4;
-    if (column >= results.n) return;
+    const int t = static_cast<int>(threadIdx.x), place = (static_cast<int>(blockIdx.x) * RESIDUES_THREADS + t) * 4;
+    if (place >= results.pitch) return;
+    const int column = column_of_place(place);
+    const int scales[4] = {results.column_scales[column], results.column_scales[column + 1],
+                           results.column_scales[column + 8], results.column_scales[column + 9]};
     const int64_t plane = results.m * results.pitch;
-    const int width = min(4, results.n - column);
-    int scales[4] = {};
-    for (int j = 0; j < width; ++j) scales[j] = results.column_scales[column + j];
-    for (int row = static_cast<int>(blockIdx.y); row < results.m; row += static_cast<int>(gridDim.y)) {
-        const int8_t *from = results.planes + row * results.pitch + column;
-        char4 residues[RESIDUES_MOST] = {};
+    const int first = static_cast<int>(blockIdx.y), rows = static_cast<int>(gridDim.y);
+    const int8_t *from = results.planes + first * results.pitch + place;
+    output_matrix<double, false> c = results.c;
+    c.data += first * c.row_stride + column * c.column_stride;
+    const auto copy = [&](int row, int stage) {
+        if (row < results.m) {
+            const int8_t *word = from;
 #pragma unroll
-        for (int i = 0; i < RESIDUES_MOST; ++i)
-            if (i < system.moduli) residues[i] = *reinterpret_cast<const char4 *>(from + i * plane);
-        const double row_scale = power_of_two(-results.row_scales[row]);
+            for (int i = 0; i < RESIDUES_MOST; ++i, word += plane) {
+                if (i >= RESIDUES_LEAST && i >= system.moduli) break;
+                recompute_from(word); // the addresses of all planes would take too many registers
+                cp_async<4>(&words[stage][i][t], word);
+            }
+            from += rows * results.pitch;
+        }
+        cp_async_commit();
+    };
+    copy(first, 0);
+    for (int row = first, stage = 0; row < results.m; row += rows, stage ^= 1) {
+        copy(row + rows, stage ^ 1);
+        const int row_scale = results.row_scales[row];
+        cp_async_wait<1>();
+        double sum[4][residue_system::DIGITS] = {};
+#pragma unroll
+        for (int i = 0; i < RESIDUES_MOST; ++i) {
+            if (i >= RESIDUES_LEAST && i >= system.moduli) break;
+            const unsigned word = words[stage][i][t];
+#pragma unroll
+            for (int j = 0; j < 4; ++j) {
+                const double residue = static_cast<int8_t>(word >> 8 * j);
+#pragma unroll
+                for (int d = 0; d < residue_system::DIGITS; ++d)
+                    sum[j][d] = fma(residue, system.weight[d][i], sum[j][d]);
+            }
+        }
         double values[4];
-        values[0] = system.join([&](int i) { return residues[i].x; });
-        values[1] = system.join([&](int i) { return residues[i].y; });
-        values[2] = system.join([&](int i) { return residues[i].z; });
-        values[3] = system.join([&](int i) { return residues[i].w; });
 #pragma unroll
-        for (int j = 0; j < 4; ++j) values[j] = values[j] * row_scale * power_of_two(-scales[j]);
-        store_pair(results.c, row, column, results.m, results.n, values[0], values[1]);
-        store_pair(results.c, row, column + 2, results.m, results.n, values[2], values[3]);
+        for (int j = 0; j < 4; ++j) values[j] = system.join(sum[j]) * power_of_two(-row_scale - scales[j]);
+        store_pair(c, 0, 0, 1, results.n - column, values[0], values[1]);
+        store_pair(c, 0, 8, 1, results.n - column, values[2], values[3]);
+        c.data += rows * c.row_stride;
     }
 }
 

@@ -24,7 +24,8 @@
 
 namespace matmul {
 
-enum { RESIDUES_MOST = 16, RESIDUES_DEPTH = 128 }; // moduli; elements of a line that are split together
+enum { RESIDUES_LEAST = 14, RESIDUES_MOST = 16 }; // moduli (the least: so many need no test at run time)
+enum { RESIDUES_DEPTH = 128 };                    // elements of a line that are split together
 
 // One of the largest numbers up to 256 without a common factor. Residues are those nearest to zero, which a byte
 // holds.
@@ -44,19 +45,41 @@ struct residue_modulus {
         const int64_t quotient = (static_cast<int64_t>(x) * factor + (int64_t{1} << 37)) >> 38;
         return x - static_cast<int>(quotient) * p;
     }
+
+    // The residues of 256^first to 256^(first + 3), as the bytes of a word.
+    __host__ __device__ constexpr int powers(int first) const {
+        unsigned word = 0;
+        int power = 1;
+#pragma unroll
+        for (int i = 0; i < first + 4; ++i) {
+            if (i >= first) word += static_cast<unsigned>(power & 0xff) << (i - first) * 8;
+            power = residue(power * 256);
+        }
+        return static_cast<int>(word);
+    }
 };
 
-// An integer of up to 63 bits in three digits of 21 bits, of which the highest has the sign.
+// An integer in eight digits of a byte, from -128 to 127, up to 2^62.9 (no norm is above 2^62.2). Two dot products of
+// bytes give a much smaller integer with the same residue.
 struct residue_digits {
-    int low, middle, high;
+    int low, high;
 
     residue_digits() = default;
-    __device__ __forceinline__ explicit residue_digits(int64_t x)
-        : low(static_cast<int>(x & 0x1fffff)), middle(static_cast<int>(x >> 21 & 0x1fffff)),
-          high(static_cast<int>(x >> 42)) {}
-    __device__ __forceinline__ int residue(const residue_modulus &modulus) const {
-        const int of_middle = modulus.residue(1 << 21), of_high = modulus.residue(of_middle * of_middle);
-        return modulus.residue(high * of_high + middle * of_middle + low);
+    __device__ __forceinline__ explicit residue_digits(int64_t x) {
+        constexpr uint64_t SIGNS = 0x8080808080808080; // added, each digit is from 0 to 255
+        const uint64_t bytes = (static_cast<uint64_t>(x) + SIGNS) ^ SIGNS;
+        low = static_cast<int>(bytes), high = static_cast<int>(bytes >> 32);
+    }
+    // The residue is the low byte; the others have no meaning. A float near ROUND has an integer in its low bits. The
+    // quotient by p has an error of at most 2^-15 before it is rounded to an integer there, because the sum is at
+    // most 2^17, and no sum lies so near to the middle between two multiples of an odd p.
+    __device__ __forceinline__ int8_t residue(const residue_modulus &modulus) const {
+        constexpr float ROUND = 0x1.8p23f;
+        constexpr int ROUND_BITS = 0x4b400000;
+        const int sum = __dp4a(high, modulus.powers(4), __dp4a(low, modulus.powers(0), ROUND_BITS));
+        const float quotient = fmaf(__int_as_float(sum) - ROUND, 1 / static_cast<float>(modulus.p), ROUND);
+        const unsigned p = static_cast<unsigned>(modulus.p);
+        return static_cast<int8_t>(static_cast<unsigned>(sum) - __float_as_uint(quotient) * p);
     }
 };
 
@@ -86,22 +109,14 @@ struct residue_system {
         norm = sqrt(0.499 * static_cast<double>(all));
     }
 
-    // The product's integer for a pair of lines, from its residues, as a double: rounded once, and not at all if it
-    // is representable.
-    template <typename Residue> __device__ __forceinline__ double join(Residue residue) const {
-        double sum[DIGITS] = {};
-#pragma unroll
-        for (int i = 0; i < RESIDUES_MOST; ++i) {
-            if (i >= moduli) break;
-            const double r = residue(i);
-#pragma unroll
-            for (int j = 0; j < DIGITS; ++j) sum[j] = fma(r, weight[j][i], sum[j]);
-        }
-        const double times =
-            -rint(sum[0] * inverse); // what is left after so many times P is between -P / 2 and P / 2
+    // The product's integer for a pair of lines, as a double: rounded once, and not at all if it is representable.
+    // `sum`: the digits of all residues times their weights.
+    __device__ __forceinline__ double join(double (&sum)[DIGITS]) const {
+        constexpr double ROUND = 0x1.8p52, UNIT = 0x1p42;
+        // What is left after so many times P is between -P / 2 and P / 2. A double near ROUND is an integer.
+        const double times = ROUND - fma(sum[0], inverse, ROUND);
 #pragma unroll
         for (int j = 0; j < DIGITS; ++j) sum[j] = fma(times, product[j], sum[j]);
-        constexpr double UNIT = 4398046511104.0; // 2^42
         return fma(sum[0], UNIT * UNIT, fma(sum[1], UNIT, sum[2]));
     }
 
