@@ -152,7 +152,7 @@ inline const char *fastest_of_doubles(const ck_call *call) {
     const k_parts square = parts_of_square_doubles(call), flat = parts_of_flat_doubles(call);
     const double tensor_cores = square.time < flat.time ? square.time : flat.time;
     const bool exact = call->limits->capability == 90 && call->limits->exact && inner(call) >= 512;
-    return exact && time_of_residues(call) * 1.05 < tensor_cores ? "residues_int8" : "tensor_cores_double";
+    return exact && time_of_residues(call) < tensor_cores ? "residues_int8" : "tensor_cores_double";
 }
 
 // The name of the fastest variant for this call. It depends on nothing but types, sizes and the chip.
