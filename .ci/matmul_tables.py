@@ -129,6 +129,7 @@ MEANT_FOR = {
     "few_rows": (1, 4, 4096, 4096),
     "tensor_cores_split_k": (1, 64, 64, 262144),
     "wgmma_split_k": (1, 64, 64, 262144),
+    "wgmma_groups": (1, 512, 512, 65536),
     "split_inside": (1, 64, 4096, 4096),
     "split_small": (256, 128, 128, 128),
 }
