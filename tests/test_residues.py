@@ -135,3 +135,22 @@ def test_a_longer_k_is_refused():
 def test_one_launch_for_all_moduli():
     names = [launch.kernel for launch in launches_of(lambda: product(np.eye(64), np.eye(64)))]
     assert names.count("residues_product") == 1
+
+
+@pytest.mark.parametrize(
+    "shape, taken",
+    [((3000, 3000, 3000), True), ((1024, 8192, 8192), True), ((900, 900, 900), False), ((8192, 256, 8192), False)],
+)
+def test_auto_takes_it_for_large_products(shape, taken):
+    m, k, n = shape
+    with cudakern.use_backend("emulator"):
+        a, b = cudakern.empty((m, k), "float64"), cudakern.empty((k, n), "float64")
+        names = [launch.kernel for launch in launches_of(lambda: cudakern.matmul(a, b))]
+    assert ("residues_product" in names) == taken
+
+
+def test_products_with_an_identity_are_exact():
+    """As in NumPy: the elements of other numbers of bits would be rounded, so the check must refuse the identity."""
+    x = np.random.default_rng().standard_normal((70, 70))
+    assert np.array_equal(product(np.eye(70), x), x)
+    assert np.array_equal(product(x, np.eye(70)[::-1]), x[:, ::-1])
