@@ -140,6 +140,7 @@ _Matmul: TypeAlias = Literal[
     "wgmma_persistent",
     "wgmma_multicast",
     "wgmma_split_k",
+    "wgmma_groups",
     "wgmma_tf32",
     "split_fp16",
     "split_bf16",
