@@ -2,6 +2,7 @@
 #ifndef CK_MATMUL_PLANS_SPLIT_K_CUH
 #define CK_MATMUL_PLANS_SPLIT_K_CUH
 
+#include "../ladder/21_tensor_cores_split_k.cuh"
 #include "../ladder/41_tensor_cores_double.cuh"
 #include "cores.cuh"
 
@@ -45,8 +46,7 @@ inline k_parts parts_of_warp_tiles(const ck_call *call) {
 
 // The same for "tensor_cores_split_k". A slab takes longer if the elements of an operand are not aligned; where lines
 // begin is not known here, and they are taken for those of matrices in C order. Three blocks share a multiprocessor.
-inline k_parts parts_of_tensor_cores(const ck_call *call) {
-    using size = tensor_cores_small;
+template <typename size> k_parts parts_of_any_lines(const ck_call *call) {
     const int64_t parts = call->parameters[0], n = columns(call), k = inner(call);
     int64_t groups = call->parameters[1];
     const int64_t slabs = divide_up(k, size::DEPTH), at_once = call->limits->multiprocessors;
@@ -73,6 +73,10 @@ inline k_parts parts_of_tensor_cores(const ck_call *call) {
         }
     }
     return best;
+}
+
+inline k_parts parts_of_tensor_cores(const ck_call *call) {
+    return call->parameters[2] == 32 ? parts_of_any_lines<any_lines_small>(call) : parts_of_any_lines<any_lines_large>(call);
 }
 
 // "tensor_cores_double": as C^T if C has few columns.
@@ -144,7 +148,10 @@ inline int plan_warp_tiles_split_k(const ck_call *call, ck_plan *plan, ck_error 
     return plan_parts<warp_tiles_small>(call, plan, error, parts_of_warp_tiles(call), 4);
 }
 inline int plan_tensor_cores_split_k(const ck_call *call, ck_plan *plan, ck_error *error) {
-    return plan_parts<tensor_cores_small>(call, plan, error, parts_of_tensor_cores(call), 2);
+    const k_parts parts = parts_of_tensor_cores(call);
+    return call->parameters[2] == 32   ? plan_parts<any_lines_small>(call, plan, error, parts, 2)
+           : call->parameters[2] == 66 ? plan_parts<any_lines_deep>(call, plan, error, parts, 2)
+                                       : plan_parts<any_lines_large>(call, plan, error, parts, 2);
 }
 
 inline int plan_tensor_cores_double(const ck_call *call, ck_plan *plan, ck_error *error) {
