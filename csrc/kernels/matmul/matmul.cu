@@ -227,7 +227,7 @@ const ck_variant variants[] = {
          depth_in_a_row, KERNELS("tensor_cores"), "A warp multiplies small matrices in one instruction (mma.sync)",
          "One instruction for 2048 multiply-adds", "PTX: mma.sync, ldmatrix"),
     RUNG(21, tensor_cores_split_k, AFTER(tensor_cores), AT_LEAST(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC,
-         PARAMETERS(PARTS, GROUPS, CHOICE(tile, "rows and columns of a block's tile; 0: by the sizes", 0, 64, 32, 66)), depth_in_a_row, KERNELS("tensor_cores_split_k"),
+         PARAMETERS(PARTS, GROUPS, CHOICE(tile, "rows and columns of a block's tile; 0: by the sizes", 0, 64, 32, 66, 33)), depth_in_a_row, KERNELS("tensor_cores_split_k"),
          "The blocks of a cluster divide k, and operands may have any alignment",
          "A small product is over before a copy of its operands would be", "CUTLASS, split-K; PTX: mma.sync"),
     RUNG(22, wgmma_tiles, AFTER(tensor_cores), EXACTLY(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS,

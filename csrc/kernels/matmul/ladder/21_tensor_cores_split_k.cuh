@@ -33,6 +33,7 @@ template <int SIDE, int STAGES_, int BLOCKS_> struct [[gnu::visibility("default"
     static_assert(ROWS * SUMS_PITCH * 4 <= SHARED_BYTES, "the sums take the place of the slabs");
 };
 using any_lines_large = any_lines_size<64, 4, 3>;
+using any_lines_many = any_lines_size<32, 3, 8>;
 using any_lines_deep = any_lines_size<64, 6, 2>;
 using any_lines_small = any_lines_size<32, 4, 6>;
 

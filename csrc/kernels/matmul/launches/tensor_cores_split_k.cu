@@ -15,6 +15,7 @@ CK_RUN(tensor_cores_split_k) {
             return launch_parts<Size>(tensor_cores_split_k<T, Size, A, B>, "tensor_cores_split_k",
                                       operands_of_lines<T>(call), call, plan, context, error);
         };
+        if (plan->shared_bytes == any_lines_many::SHARED_BYTES) return launch(any_lines_many{});
         if (plan->shared_bytes == any_lines_deep::SHARED_BYTES) return launch(any_lines_deep{});
         return large ? launch(any_lines_large{}) : launch(any_lines_small{});
     });

@@ -37,12 +37,12 @@ using group_sums = partial_sums<float>;
 // group * count + r of k.
 struct cluster_part {
     int count, rank, groups, group; // blocks of a cluster, and this one; groups of clusters, and this block's
-    unsigned tile;
+    int tile;
 
     __device__ __forceinline__ explicit cluster_part(int groups_)
         : count(cluster_size()), rank(cluster_rank()), groups(groups_) {
-        const int cluster = static_cast<int>(blockIdx.x) / count;
-        group = cluster % groups, tile = static_cast<unsigned>(cluster / groups);
+        const int block = static_cast<int>(blockIdx.x), cluster = count == 1 ? block : block / count;
+        group = groups == 1 ? 0 : cluster % groups, tile = groups == 1 ? cluster : cluster / groups;
     }
 
     // Leaves the operands that part of k: whole slabs of `depth`.

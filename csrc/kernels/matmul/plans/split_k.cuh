@@ -76,7 +76,7 @@ template <typename size> k_parts parts_of_any_lines(const ck_call *call) {
 }
 
 inline k_parts parts_of_tensor_cores(const ck_call *call) {
-    return call->parameters[2] == 32 ? parts_of_any_lines<any_lines_small>(call) : parts_of_any_lines<any_lines_large>(call);
+    return call->parameters[2] / 2 == 16 ? parts_of_any_lines<any_lines_small>(call) : parts_of_any_lines<any_lines_large>(call);
 }
 
 // "tensor_cores_double": as C^T if C has few columns.
@@ -150,6 +150,7 @@ inline int plan_warp_tiles_split_k(const ck_call *call, ck_plan *plan, ck_error 
 inline int plan_tensor_cores_split_k(const ck_call *call, ck_plan *plan, ck_error *error) {
     const k_parts parts = parts_of_tensor_cores(call);
     return call->parameters[2] == 32   ? plan_parts<any_lines_small>(call, plan, error, parts, 2)
+           : call->parameters[2] == 33 ? plan_parts<any_lines_many>(call, plan, error, parts, 2)
            : call->parameters[2] == 66 ? plan_parts<any_lines_deep>(call, plan, error, parts, 2)
                                        : plan_parts<any_lines_large>(call, plan, error, parts, 2);
 }
