@@ -1,19 +1,20 @@
 // matmul "tensor_cores_split_k": comes after "tensor_cores".
 //
-// Change  The blocks of a cluster compute one tile of 64 x 64 together, as in "warp_tiles_split_k": each takes a part
-//         of k, and they add their sums through distributed shared memory. Where k is very long, several clusters
-//         (groups) share a tile. Operands may have any alignment: where chunks of 16 bytes are not aligned, lanes
-//         copy pairs of elements.
+// Change  Tiles of 64 x 64 or 32 x 32. The blocks of a cluster compute one together, as in "warp_tiles_split_k": each
+//         takes a part of k, and they add their sums through distributed shared memory. Where k is very long, several
+//         clusters (groups) share a tile. Operands may have any alignment: lines come to shared memory as they lie in
+//         global memory, with what is around them in aligned pieces of 16 bytes (half_lines.cuh).
 // Why     Where C is small, there are fewer tiles than multiprocessors. And to copy an operand first, so that its
 //         rows are aligned, takes a launch, which is as long as a small product.
 // Claim   launches for m = 77, n = 263, k = 73 in C order: 1 (before: 3)
-// Gain    on an H100, in float16: 430 x 444 x 106: 9.9 us ("wgmma_persistent": 13); 229 x 65 x 489: 10 us (15)
-// Price   Pairs that are not aligned pass through registers, with two loads for each. The sums of a tile go through
-//         shared memory once, and the cluster waits for its slowest block. Groups cost a second launch.
+// Gain    on an H200, in float16: 883 x 77 x 68: 6.0 us (cuBLAS 5.9, "wgmma_persistent" 14.5); 300 x 500 x 333: 9.0 us
+//         (10.9, 15.4)
+// Price   ldmatrix needs aligned rows, so fragments are read element by element. The sums of a tile go through shared
+//         memory once, and the cluster waits for its slowest block. Groups cost a second launch.
 // Edges   Elements outside the matrices are zeros in shared memory. A block whose part of k is empty adds zeros.
 // Map     cluster c: group c % groups of tile c / groups; block r of it: part group * parts + r of k, and then some
 //         rows of the tile. blockIdx.z: the product. Warps as in "tensor_cores"
-// Limit   the start of a kernel, where C is small; the loads of single elements, where nothing is aligned
+// Limit   the start of a kernel, where C is small; the reads of fragments, where k is long
 #ifndef CK_MATMUL_TENSOR_CORES_SPLIT_K_CUH
 #define CK_MATMUL_TENSOR_CORES_SPLIT_K_CUH
 
@@ -24,6 +25,7 @@
 namespace matmul {
 
 // Four warps share a tile, of 2 x 2 tiles.
+// BLOCKS: so many have room in the shared memory of a multiprocessor.
 template <int SIDE, int STAGES_, int BLOCKS_> struct [[gnu::visibility("default")]] any_lines_size {
     enum { ROWS = SIDE, COLUMNS = SIDE, DEPTH = 64, STAGES = STAGES_, BLOCKS = BLOCKS_ };
     enum { WARP_ROWS = SIDE / 2, WARP_COLUMNS = SIDE / 2, WARPS_X = 2, THREADS = 128 };
@@ -33,9 +35,7 @@ template <int SIDE, int STAGES_, int BLOCKS_> struct [[gnu::visibility("default"
     static_assert(ROWS * SUMS_PITCH * 4 <= SHARED_BYTES, "the sums take the place of the slabs");
 };
 using any_lines_large = any_lines_size<64, 4, 3>;
-using any_lines_many = any_lines_size<32, 3, 8>;
-using any_lines_deep = any_lines_size<64, 6, 2>;
-using any_lines_small = any_lines_size<32, 4, 6>;
+using any_lines_small = any_lines_size<32, 4, 5>;
 
 // Adds the products of a tile to the sums.
 template <typename T, typename Size, bool A_ALONG_K, bool B_ALONG_K>
@@ -56,7 +56,7 @@ __device__ __forceinline__ void add_any_lines(float (&sum)[Size::WARP_ROWS / 16]
     // The copies are STAGES - 1 slabs ahead: the first rounds only begin them.
     int to_stage = 0, stage = 1; // of the slab whose copies begin, and of that which is added
     for (int64_t left = op.k + (STAGES - 1) * DEPTH; left > 0; left -= DEPTH) { // of k, from the latter slab on
-        const int64_t ahead = left - (STAGES - 1) * DEPTH;                     // from the former on
+        const int64_t ahead = left - (STAGES - 1) * DEPTH;                      // from the former on
         if (left <= op.k) {
             cp_async_wait<STAGES - 2>();
             __syncthreads(); // the slab is here, and all threads have left the one before

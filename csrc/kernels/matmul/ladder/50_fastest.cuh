@@ -114,7 +114,7 @@ inline const char *fastest_of_halves(const ck_call *call) {
                              elements_of(call, m, n) * (n % 8 == 0 ? 0 : 6e-7);
     const double whole = time_of_wgmma(call), split = wgmma_split_tiling_of(call).time * 1.1;
     const double least = unaligned + (whole < split ? whole : split);
-    const double cores = unaligned > 0 ? parts_of_tensor_cores(call).time : HUGE_VAL;
+    const double cores = unaligned > 0 ? parts_of_tensor_cores(call).parts.time : HUGE_VAL;
     if (time_of_few_rows(call) < (cores < least ? cores : least)) return "few_rows";
     if (cores < least) return "tensor_cores_split_k";
     if (split < whole) return "wgmma_split_k";

@@ -5,7 +5,6 @@
 #include "../parts/add_groups.cuh"
 
 #include "hopper.cuh"
-#include <stdlib.h>
 
 namespace matmul {
 
@@ -68,7 +67,7 @@ int launch_parts(Kernel kernel, const char *name, const operands<T, false> &firs
     const int64_t tiles = product(divide_up(m, Size::ROWS), divide_up(n, Size::COLUMNS));
     const int parts = static_cast<int>(plan->grid[0] / tiles / sums.groups);
     CK_TRY(in_parts(first, axes_of<T>(call), plan->grid[2], [&](const operand_stack<T, false> &own, int64_t count) {
-        return ck_launch_cluster(getenv("CK_PLAIN") && parts == 1 ? 0 : parts, context, error, name, kernel,
+        return ck_launch_cluster(parts, context, error, name, kernel,
                                  dim3(plan->grid[0], 1, static_cast<unsigned>(count)), ck_dim3(plan->block),
                                  plan->shared_bytes, transposed ? own.transposed() : own, sums, own_arguments...);
     }));

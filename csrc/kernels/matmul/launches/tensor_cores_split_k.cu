@@ -6,7 +6,6 @@
 namespace matmul {
 
 CK_RUN(tensor_cores_split_k) {
-    const bool large = plan->shared_bytes == any_lines_large::SHARED_BYTES;
     return with_halves(call, plan, error, [&](auto element, auto a_along_k, auto b_along_k) {
         using T = decltype(element);
         constexpr bool A = decltype(a_along_k)::value, B = decltype(b_along_k)::value;
@@ -15,9 +14,8 @@ CK_RUN(tensor_cores_split_k) {
             return launch_parts<Size>(tensor_cores_split_k<T, Size, A, B>, "tensor_cores_split_k",
                                       operands_of_lines<T>(call), call, plan, context, error);
         };
-        if (plan->shared_bytes == any_lines_many::SHARED_BYTES) return launch(any_lines_many{});
-        if (plan->shared_bytes == any_lines_deep::SHARED_BYTES) return launch(any_lines_deep{});
-        return large ? launch(any_lines_large{}) : launch(any_lines_small{});
+        return plan->shared_bytes == any_lines_large::SHARED_BYTES ? launch(any_lines_large{})
+                                                                   : launch(any_lines_small{});
     });
 }
 

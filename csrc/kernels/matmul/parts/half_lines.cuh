@@ -34,7 +34,7 @@ template <int EXTENT_, int DEPTH_, bool ALONG_K_> struct half_lines {
 template <typename Lines, int THREADS> struct half_line_copies {
     enum { STEP = THREADS / Lines::PIECES, COUNT = Lines::LINES / STEP };
     static_assert(STEP % 8 == 0, "a thread's lines have the same shift");
-    static_assert(COUNT > 0 && COUNT <= Lines::PIECES, "a thread for the odd piece of each line");
+    static_assert(COUNT > 0 && COUNT <= +Lines::PIECES, "a thread for the odd piece of each line");
 
     const unsigned char *from;    // this thread's piece of its first line in the next slab
     int64_t step, advance;        // bytes from one of its lines to the next, and to the next slab
@@ -82,8 +82,8 @@ template <typename Lines> struct half_line_pairs {
                                                int warp_extent) {
         const int g = threadIdx.x % 32 / 4, k = threadIdx.x % 4 * 2;
         const auto place = [&](int line, int64_t stride, int element) {
-            const unsigned first = static_cast<unsigned>(reinterpret_cast<uintptr_t>(start)) +
-                                   static_cast<unsigned>(line * stride * 2);
+            const unsigned first =
+                static_cast<unsigned>(reinterpret_cast<uintptr_t>(start)) + static_cast<unsigned>(line * stride * 2);
             return line * Lines::PITCH + static_cast<int>(first % 16) + element * 2;
         };
         if (Lines::ALONG_K)
