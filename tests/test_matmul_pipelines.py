@@ -121,8 +121,10 @@ def test_a_stack_whose_rows_of_tiles_are_columns(emulated, name, dtype):
 def test_operands_of_any_alignment(emulated, order, order_name, dtype, a_columns, b_columns):
     """Rows and columns whose starts are aligned to 2, 4 and 16 bytes, where they are, without copies."""
     order(order_name)
-    a, b = integers(67, 141, 70, dtype)
-    settings = itertools.cycle(({}, {"parts": 2}, {"groups": 2}))
+    a, b = integers(67, 341 if dtype == "float16" else 141, 70, dtype)
+    settings = itertools.cycle(
+        ({"tile": 64}, {"tile": 32, "parts": 2}, {"groups": 2}, {"tile": 32}, {"parts": 2}, {"tile": 32, "groups": 2})
+    )
     for (pitch, offset), parameters in zip(itertools.product((1, 2, 8), (0, 1, 2, 8)), settings, strict=False):
         sides = laid_out(a, a_columns, pitch, offset), laid_out(b, b_columns, pitch, offset)
         result = cudakern.matmul(*sides, variant="tensor_cores_split_k", **parameters).get()

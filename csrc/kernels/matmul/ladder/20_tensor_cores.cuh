@@ -47,20 +47,20 @@ template <typename Size> struct fragment_place {
     }
 };
 
-// Adds the products of a tile to the sums. A_copies, B_copies: how slabs come to shared memory (half_slabs.cuh).
-template <typename T, typename Size, typename A_copies, typename B_copies>
+// Adds the products of a tile to the sums.
+template <typename T, typename Size, bool A_ALONG_K, bool B_ALONG_K>
 __device__ __forceinline__ void add_fragments(float (&sum)[Size::WARP_ROWS / 16][Size::WARP_COLUMNS / 8][4],
                                               unsigned char *a_slabs, const operands<T, false> &op,
                                               const tile_origin &first, const fragment_place<Size> &place) {
     constexpr int DEPTH = Size::DEPTH, STAGES = Size::STAGES;
     constexpr int TILES_Y = Size::WARP_ROWS / 16, TILES_X = Size::WARP_COLUMNS / 8; // of mma.sync, per warp
-    using a_slab = typename A_copies::slab_type;
-    using b_slab = typename B_copies::slab_type;
+    using a_slab = half_slab<Size::ROWS, DEPTH, A_ALONG_K>;
+    using b_slab = half_slab<Size::COLUMNS, DEPTH, B_ALONG_K>;
     unsigned char *const b_slabs = a_slabs + STAGES * a_slab::BYTES;
-    A_copies from_a(op.a.data + first.row * op.a.row_stride, op.a.row_stride, op.a.column_stride, op.m - first.row,
-                    op.k);
-    B_copies from_b(op.b.data + first.column * op.b.column_stride, op.b.column_stride, op.b.row_stride,
-                    op.n - first.column, op.k);
+    half_slab_copies<a_slab, Size::THREADS> from_a(op.a.data + first.row * op.a.row_stride, op.a.row_stride,
+                                                   op.a.column_stride, op.m - first.row);
+    half_slab_copies<b_slab, Size::THREADS> from_b(op.b.data + first.column * op.b.column_stride, op.b.column_stride,
+                                                   op.b.row_stride, op.n - first.column);
 
     const int64_t depth = op.k;
     const int slabs = static_cast<int>((depth + DEPTH - 1) / DEPTH);
@@ -72,12 +72,6 @@ __device__ __forceinline__ void add_fragments(float (&sum)[Size::WARP_ROWS / 16]
             from_b.begin(b_slabs + next_stage * b_slab::BYTES, left);
         }
         cp_async_commit(); // also an empty group: the waits count groups
-    };
-    const auto finish_slab = [&] { // the second step of those copies
-        if (next < slabs) {
-            from_a.finish(a_slabs + next_stage * a_slab::BYTES);
-            from_b.finish(b_slabs + next_stage * b_slab::BYTES);
-        }
         ++next;
         next_stage = next_stage + 1 == STAGES ? 0 : next_stage + 1;
     };
@@ -100,13 +94,11 @@ __device__ __forceinline__ void add_fragments(float (&sum)[Size::WARP_ROWS / 16]
     };
 
 #pragma unroll 1
-    for (int i = 0; i < STAGES - 2; ++i) begin_slab(), finish_slab();
-    begin_slab();
+    for (int i = 0; i < STAGES - 1; ++i) begin_slab();
     wait_for_slab();
     int stage = 0;
     if (slabs > 0) load_step(stage, 0, 0);
     for (int slab = 0; slab < slabs; ++slab) {
-        finish_slab();
         begin_slab(); // into the slab that all threads have left: they passed the barrier after it
         // After the last slab it is the same one: its values are not used, but there must be some.
         const int following = slab + 1 == slabs ? stage : stage + 1 == STAGES ? 0 : stage + 1;
@@ -139,9 +131,7 @@ __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS) tensor_cores(cons
     const tile_origin first = tile_of_block<Size::ROWS, Size::COLUMNS>(op.m, op.n);
     const fragment_place<Size> place;
     float sum[Size::WARP_ROWS / 16][Size::WARP_COLUMNS / 8][4] = {};
-    add_fragments<T, Size, half_slab_copies<half_slab<Size::ROWS, Size::DEPTH, A_ALONG_K>, Size::THREADS>,
-                  half_slab_copies<half_slab<Size::COLUMNS, Size::DEPTH, B_ALONG_K>, Size::THREADS>>(sum, slabs, op,
-                                                                                                     first, place);
+    add_fragments<T, Size, A_ALONG_K, B_ALONG_K>(sum, slabs, op, first, place);
     const int64_t row = first.row + place.row, column = first.column + place.column;
 #pragma unroll
     for (int y = 0; y < Size::WARP_ROWS / 16; ++y)

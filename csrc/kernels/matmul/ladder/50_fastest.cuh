@@ -118,7 +118,7 @@ inline const char *fastest_of_halves(const ck_call *call) {
     const double groups = in_groups.groups > 1 ? in_groups.time : HUGE_VAL;
     const double divided = (groups < split ? groups : split) * 1.1;
     const double least = unaligned + (whole < divided ? whole : divided);
-    const double cores = unaligned > 0 ? parts_of_tensor_cores(call).time : HUGE_VAL;
+    const double cores = unaligned > 0 ? parts_of_tensor_cores(call).parts.time : HUGE_VAL;
     if (time_of_few_rows(call) < (cores < least ? cores : least)) return "few_rows";
     if (cores < least) return "tensor_cores_split_k";
     if (divided < whole) return groups < split ? "wgmma_groups" : "wgmma_split_k";

@@ -9,8 +9,13 @@ CK_RUN(tensor_cores_split_k) {
     return with_halves(call, plan, error, [&](auto element, auto a_along_k, auto b_along_k) {
         using T = decltype(element);
         constexpr bool A = decltype(a_along_k)::value, B = decltype(b_along_k)::value;
-        return launch_parts<tensor_cores_small>(tensor_cores_split_k<T, A, B>, "tensor_cores_split_k",
-                                                operands_of_lines<T>(call), call, plan, context, error);
+        const auto launch = [&](auto size) {
+            using Size = decltype(size);
+            return launch_parts<Size>(tensor_cores_split_k<T, Size, A, B>, "tensor_cores_split_k",
+                                      operands_of_lines<T>(call), call, plan, context, error);
+        };
+        return plan->shared_bytes == any_lines_large::SHARED_BYTES ? launch(any_lines_large{})
+                                                                   : launch(any_lines_small{});
     });
 }
 

@@ -37,16 +37,17 @@ using group_sums = partial_sums<float>;
 // group * count + r of k.
 struct cluster_part {
     int count, rank, groups, group; // blocks of a cluster, and this one; groups of clusters, and this block's
-    unsigned tile;
+    int tile;
 
     __device__ __forceinline__ explicit cluster_part(int groups_)
         : count(cluster_size()), rank(cluster_rank()), groups(groups_) {
-        const int cluster = static_cast<int>(blockIdx.x) / count;
-        group = cluster % groups, tile = static_cast<unsigned>(cluster / groups);
+        const int block = static_cast<int>(blockIdx.x), cluster = count == 1 ? block : block / count;
+        group = groups == 1 ? 0 : cluster % groups, tile = groups == 1 ? cluster : cluster / groups;
     }
 
     // Leaves the operands that part of k: whole slabs of `depth`.
     template <typename T> __device__ __forceinline__ void take(operands<T, false> &op, int depth) const {
+        if (groups * count == 1) return; // divisions of 64 bits take long
         const int64_t slabs = (op.k + depth - 1) / depth, part = group * count + rank;
         const int64_t begin = slabs * part / (groups * count) * depth;
         const int64_t end = slabs * (part + 1) / (groups * count) * depth;
@@ -58,9 +59,9 @@ struct cluster_part {
 enum { MOST_PARTS = 8 }; // blocks of a cluster
 
 // Adds the sums of a cluster's blocks. In each block, THREADS threads take part: they have written the block's sums
-// of the tile to `sums` in its shared memory, one row of the tile after another. Each block adds and stores its part
-// of the rows. Every other thread of the cluster must call cluster_sync() and cluster_end().
-template <int ROWS, int COLUMNS, int THREADS, typename Sum, typename T>
+// of the tile to `sums` in its shared memory, one row of the tile after another, PITCH apart. Each block adds and
+// stores its part of the rows. Every other thread of the cluster must call cluster_sync() and cluster_end().
+template <int ROWS, int COLUMNS, int THREADS, int PITCH = COLUMNS, typename Sum, typename T>
 __device__ __forceinline__ void add_parts_of_cluster(Sum *sums, int rank, int parts, int thread,
                                                      const output_matrix<T, false> &to, const tile_origin &first,
                                                      int64_t m, int64_t n) {
@@ -73,10 +74,11 @@ __device__ __forceinline__ void add_parts_of_cluster(Sum *sums, int rank, int pa
         const int64_t row = first.row + i / PIECES, column = first.column + i % PIECES * WIDTH;
         if (row >= m) break;
         if (column >= n) continue; // all that is read is used, so that it is here when the block ends
+        Sum *const own = sums + i / PIECES * PITCH + i % PIECES * WIDTH;
         piece part[MOST_PARTS], total = {};
 #pragma unroll
         for (int other = 0; other < MOST_PARTS; ++other) // all loads at once
-            if (other < parts) part[other] = reinterpret_cast<const piece *>(map_shared(sums, other))[i];
+            if (other < parts) part[other] = *reinterpret_cast<const piece *>(map_shared(own, other));
 #pragma unroll
         for (int other = 0; other < MOST_PARTS; ++other)
 #pragma unroll

@@ -2,6 +2,7 @@
 #ifndef CK_MATMUL_PLANS_SPLIT_K_CUH
 #define CK_MATMUL_PLANS_SPLIT_K_CUH
 
+#include "../ladder/21_tensor_cores_split_k.cuh"
 #include "../ladder/41_tensor_cores_double.cuh"
 #include "cores.cuh"
 
@@ -43,36 +44,50 @@ inline k_parts parts_of_warp_tiles(const ck_call *call) {
     return best;
 }
 
-// The same for "tensor_cores_split_k". A slab takes longer if the elements of an operand are not aligned; where lines
-// begin is not known here, and they are taken for those of matrices in C order. Three blocks share a multiprocessor.
-inline k_parts parts_of_tensor_cores(const ck_call *call) {
-    using size = tensor_cores_small;
-    const int64_t parts = call->parameters[0], n = columns(call), k = inner(call);
+// The same for "tensor_cores_split_k", for one size of its tiles. A block takes `first` microseconds of its
+// multiprocessor and `slab` for each slab, whatever else runs there; and it is there for `wait` and `alone` for each
+// slab. The last slab of k may be shorter. `own_parts`: more where k is divided.
+struct any_lines_times {
+    double start, first, slab, wait, alone, own_parts, read;
+};
+template <typename size> k_parts parts_of_any_lines(const ck_call *call, const any_lines_times &times) {
+    const int64_t parts = call->parameters[0], m = rows(call), n = columns(call), k = inner(call);
     int64_t groups = call->parameters[1];
     const int64_t slabs = divide_up(k, size::DEPTH), at_once = call->limits->multiprocessors;
-    const int64_t tiles = product(divide_up(rows(call), size::ROWS), divide_up(n, size::COLUMNS));
+    const int64_t tiles = product(divide_up(m, size::ROWS), divide_up(n, size::COLUMNS));
     const int64_t all = product(tiles, products(call));
-    const double results = static_cast<double>(product(product(rows(call), n), products(call)));
-    const auto of_alignment = [](int64_t pitch) { return pitch % 8 != 0 && pitch % 2 == 0 ? 0.32 : 0.2; };
-    const double slab = of_alignment(k) + of_alignment(n); // where several blocks share a multiprocessor
-    const double alone = k % 2 != 0 || n % 2 != 0 ? 1.5 : 0.75;
     if (products(call) > call->limits->max_grid[2]) groups = 1; // the sums of groups need all products in one launch
     k_parts best = {};
     for (int64_t own = 1; own <= MOST_PARTS; own *= 2) {
         if (parts != 0 ? own != parts : own > 1 && own > slabs) continue;
         for (int64_t count = groups != 0 ? groups : 1;; count *= 2) {
             const int64_t blocks = product(all, own * count);
-            const double own_slabs = static_cast<double>(divide_up(slabs, own * count));
-            const double shared = static_cast<double>(divide_up(blocks, at_once)) * (1.7 + own_slabs * slab);
-            const double waiting = static_cast<double>(divide_up(blocks, 3 * at_once)) *
-                                   (1.7 + own_slabs * (slab > alone ? slab : alone));
-            double time = 6.7 + (shared > waiting ? shared : waiting) + (own > 1 ? 0.1 : 0);
-            if (count > 1) time += 3 + results * static_cast<double>(2 * count + 1) * 4 / 2.5e6;
+            const double whole = static_cast<double>(divide_up(slabs, own * count));
+            const double own_slabs = own * count == 1 ? static_cast<double>(k) / size::DEPTH : whole;
+            const double busy =
+                static_cast<double>(divide_up(blocks, at_once)) * (times.first + own_slabs * times.slab);
+            const double there = static_cast<double>(divide_up(blocks, at_once * size::BLOCKS)) *
+                                 (times.wait + own_slabs * times.alone);
+            double time = times.start + (busy > there ? busy : there) + (own > 1 ? times.own_parts : 0) +
+                          elements_of(call, m + n, k) * times.read;
+            if (count > 1) time += 3 + elements_of(call, m, n) * static_cast<double>(2 * count + 1) * 4 / 2.5e6;
             if (best.parts == 0 || time < best.time) best = {tiles, own, count, time};
             if (groups != 0 || count * 8 > slabs / own) break;
         }
     }
     return best;
+}
+
+struct any_lines_choice {
+    bool large; // tiles
+    k_parts parts;
+};
+inline any_lines_choice parts_of_tensor_cores(const ck_call *call) {
+    const k_parts large = parts_of_any_lines<any_lines_large>(call, {5.8, 0.9, 0.69, 0.4, 0.9, 0, 0.4e-6});
+    const k_parts small = parts_of_any_lines<any_lines_small>(call, {5.2, 0.4, 0.33, 0, 0.53, 0.2, 1.3e-6});
+    const int64_t tile = call->parameters[2];
+    const bool use_large = tile == 0 ? large.time <= small.time : tile == any_lines_large::ROWS;
+    return {use_large, use_large ? large : small};
 }
 
 // "tensor_cores_double": as C^T if C has few columns.
@@ -144,7 +159,9 @@ inline int plan_warp_tiles_split_k(const ck_call *call, ck_plan *plan, ck_error 
     return plan_parts<warp_tiles_small>(call, plan, error, parts_of_warp_tiles(call), 4);
 }
 inline int plan_tensor_cores_split_k(const ck_call *call, ck_plan *plan, ck_error *error) {
-    return plan_parts<tensor_cores_small>(call, plan, error, parts_of_tensor_cores(call), 2);
+    const any_lines_choice choice = parts_of_tensor_cores(call);
+    return choice.large ? plan_parts<any_lines_large>(call, plan, error, choice.parts, 2)
+                        : plan_parts<any_lines_small>(call, plan, error, choice.parts, 2);
 }
 
 inline k_parts parts_of_square_doubles(const ck_call *call) {

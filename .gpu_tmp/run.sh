@@ -1,2 +1,0 @@
-export PYTHONPATH=$PWD; R=$OUT; unset OUT
-timeout 120 python3 .gpu_tmp/t.py
