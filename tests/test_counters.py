@@ -362,7 +362,7 @@ def test_what_has_just_been_stored_is_in_a_register():
 
 def test_shared_memory_of_other_blocks():
     """In clusters of two blocks, which add up half of their sums each."""
-    trace = trace_variant("matmul", "tensor_cores_split_k")
+    trace = trace_variant("matmul", "tensor_cores_split_k", parts=2, tile=64)
     (other,) = [one for one in trace.operations if one.name == "cluster load"]
     own = [one for one in trace.instructions if (one.file, one.line) == (other.file, other.line)]
     assert sum(one.requests for one in own) == other.warps == 195  # on an H200, too

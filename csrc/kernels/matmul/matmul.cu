@@ -285,7 +285,7 @@ const ck_variant variants[] = {
          PARAMETERS(PARTS, GROUPS, CHOICE(tile, "rows of a block's tile, of 64 columns; 0: by the sizes", 0, 64, 32)),
          depth_in_a_row, KERNELS("tensor_cores_double"), "Tensor cores for float64 (mma.sync); blocks may divide k",
          "Doubles have tensor cores, too: twice the rate, the same rounding", "PTX: mma.sync"),
-    RUNG(42, residues_int8, AFTER(tensor_cores_double), EXACTLY(90), TYPES(F64_F64_F64), TREE, CK_DETERMINISTIC,
+    RUNG(42, residues_int8, AFTER(tensor_cores_double), EXACTLY(90), TYPES(F64_F64_F64), SEQUENTIAL, CK_DETERMINISTIC,
          PARAMETERS(CHOICE(moduli, "products of int8; each gives 4 bits of an element", RESIDUES_DEFAULT, 14, 16)),
          depth_of_residues, KERNELS("residues_product", "residues_split"),
          "float64 as integers, multiplied by their residues: 15 products of int8",

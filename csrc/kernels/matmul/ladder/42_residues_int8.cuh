@@ -49,6 +49,29 @@ __device__ __forceinline__ void store_residues(const box_operands<int8_t> &opera
     }
 }
 
+// The least element of the product of magnitudes.
+template <typename size>
+__global__ void __launch_bounds__(size::THREADS, 1)
+    residues_compare(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
+                     const __grid_constant__ box_operands<int8_t> operands, residue_findings *findings) {
+    if (!CK_HAS_WGMMA) return;
+    let_next_grid_begin();
+    wait_for_grid_before();
+    if (!findings->are_compared()) return;
+    int least = INT_MAX;
+    compute_pairs<int8_t, size, true, true>(
+        a_map, b_map, operands, whole_pairs::of<size>(operands, SLAB_BYTES),
+        [&](unsigned char *, const whole_pairs &, int, int row, int column, const auto &sum) {
+            const int t = static_cast<int>(threadIdx.x) % 128;
+            row += t / 32 * 16 + t % 32 / 4, column += t % 4 * 2;
+#pragma unroll
+            for (int i = 0; i < size::COLUMNS / 2; ++i) // (wgmma.cuh)
+                if (row + i / 2 % 2 * 8 < operands.m && column + i / 4 * 8 + i % 2 < operands.n)
+                    least = min(least, sum[i]);
+        });
+    atomicMin(&findings->least, least);
+}
+
 template <typename size>
 __global__ void __launch_bounds__(size::THREADS, 1)
     residues_product(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,

@@ -45,29 +45,31 @@ int run_one(const ck_call *call, const ck_plan *plan, const ck_context *context,
                          reinterpret_cast<int *>(workspace + at.side[i].scales),
                          reinterpret_cast<int8_t *>(workspace + at.side[i].planes)};
     }
-    CK_TRY(ck_launch(context, error, "residues_clear", residues_clear, dim3(1), dim3(32), 0, split.findings));
+    CK_TRY(
+        ck_launch(context, error, "residues_clear", residues_clear, dim3(1), dim3(32), 0, split.findings, split.k));
 
     const int64_t most = at.side[0].padded > at.side[1].padded ? at.side[0].padded : at.side[1].padded;
     const unsigned groups = static_cast<unsigned>(divide_up(most, RESIDUES_LINES)),
                    pitch = static_cast<unsigned>(at.pitch);
     CK_TRY(ck_launch_early(0, context, error, "residues_scale", residues_scale, dim3(groups, 2),
                            dim3(RESIDUES_SCALE_THREADS), 0, split, system.norm));
-    CK_TRY(ck_launch_early(0, context, error, "residues_split", residues_split,
-                           dim3(groups * (pitch / RESIDUES_DEPTH), 2), dim3(RESIDUES_THREADS), 0, split, moduli));
+    const dim3 split_grid(groups * (pitch / RESIDUES_DEPTH), 2);
+    const double per_unit = 15.99 * sqrt(static_cast<double>(split.k)) / system.norm; // 16, but for roundings
+    CK_TRY(ck_launch_early(0, context, error, "residues_magnitudes", residues_magnitudes, split_grid,
+                           dim3(RESIDUES_THREADS), 0, split, per_unit));
 
     tensor_map a_map, b_map;
     CK_TRY(map_planes(&a_map, split.side[0], moduli, residues_size::ROWS, error));
     CK_TRY(map_planes(&b_map, split.side[1], moduli, residues_size::COLUMNS / PAIR, error));
     int8_t *const planes = reinterpret_cast<int8_t *>(workspace + at.results);
-    box_operands<int8_t> product = {{planes, at.results_pitch, 1},
-                                    m,
-                                    static_cast<int>(at.side[1].padded),
-                                    static_cast<int>(pitch),
-                                    0,
-                                    moduli,
-                                    1,
-                                    0,
-                                    {}};
+    box_operands<int8_t> product = {{planes, at.results_pitch, 1}, m, n, static_cast<int>(pitch), 0, 1, 0, 0, {}};
+    CK_TRY(ck_launch_early(PAIR, context, error, "residues_compare", residues_compare<residues_size>,
+                           ck_dim3(plan->grid), ck_dim3(plan->block), plan->shared_bytes, a_map, b_map, product,
+                           split.findings));
+    CK_TRY(ck_launch_early(0, context, error, "residues_split", residues_split, split_grid, dim3(RESIDUES_THREADS), 0,
+                           split, moduli));
+
+    product.n = static_cast<int>(at.side[1].padded), product.products = moduli, product.axes = 1;
     product.axis[0] = {moduli, 1, 1, m * at.results_pitch};
     CK_TRY(ck_launch_early(PAIR, context, error, "residues_product", residues_product<residues_size>,
                            ck_dim3(plan->grid), ck_dim3(plan->block), plan->shared_bytes, a_map, b_map, product,

@@ -1,11 +1,13 @@
 // The second page of "residues_int8": what comes before and after the products of bytes.
 //
-//     residues_scale    the norm of each line (row of A, column of B), and whether the lines are even enough
-//     residues_split    each double becomes an integer, and that its residues: one plane of bytes for each modulus
-//     residues_product  the products of the planes, modulo p (on the first page)
-//     residues_join     the integers of C from their residues, and from these the doubles
+//     residues_scale       the norm of each line (row of A, column of B), and whether its elements have similar magnitudes
+//     residues_magnitudes  if not: a plane of bytes with the magnitudes
+//     residues_compare     and the least element of their product (on the first page)
+//     residues_split       each double becomes an integer, and that its residues: one plane of bytes for each modulus
+//     residues_product     the products of the planes, modulo p (on the first page)
+//     residues_join        the integers of C from their residues, and from these the doubles
 //
-// residue_findings.cuh says what "even enough" is.
+// residue_findings.cuh says what the first three are for.
 #ifndef CK_MATMUL_RESIDUE_PLANES_CUH
 #define CK_MATMUL_RESIDUE_PLANES_CUH
 
@@ -19,6 +21,9 @@ namespace matmul {
 
 enum { RESIDUES_LINES = 32, RESIDUES_THREADS = 256, RESIDUES_SCALE_THREADS = 512 };
 enum { RESIDUES_JOIN_BLOCKS = 4 }; // at once on a multiprocessor
+// The scale of a line of zeros, which needs none, so that it can be told. (It is below all others, and a normal
+// number also in the product with another one.)
+enum { RESIDUES_ZEROS = -500 };
 
 // One operand: its lines, the scales that make integers of them (2^scale), and the planes, with `pitch` bytes for a
 // line.
@@ -47,9 +52,9 @@ __device__ __forceinline__ int column_of_place(int place) {
     return (place & ~31) | (place / 2 % 4) * 8 | (place / 8 % 4) * 2 | place % 2;
 }
 
-__global__ void __launch_bounds__(RESIDUES_THREADS) residues_clear(residue_findings *findings) {
+__global__ void __launch_bounds__(RESIDUES_THREADS) residues_clear(residue_findings *findings, int k) {
     let_next_grid_begin();
-    if (threadIdx.x < 2) findings->sine[threadIdx.x] = 0;
+    if (threadIdx.x == 0) findings->clear(k);
 }
 
 // grid.x: 32 lines for each block; grid.y: A, B
@@ -91,9 +96,9 @@ __global__ void __launch_bounds__(RESIDUES_SCALE_THREADS, 2)
     __syncthreads();
     if (warp > 0 || first + lane >= side.padded) return;
     for (int other = 1; other < WARPS; ++other) square += squares[other][lane], magnitude += magnitudes[other][lane];
-    int scale = 0;
+    int scale = RESIDUES_ZEROS;
     float sine = 0;
-    if (magnitude != 0) { // a line of zeros needs no scale, and has no error
+    if (magnitude != 0) {
         if (square > 0x1p-800 && square < 0x1p+800) {
             const double cosine_squared = magnitude / square * magnitude / op.k;
             sine = cosine_squared < 1 ? static_cast<float>(1 - cosine_squared) : 0;
@@ -111,15 +116,12 @@ __device__ __forceinline__ double power_of_two(int exponent) {
     return __longlong_as_double(static_cast<long long>(1023 + exponent) << 52);
 }
 
-// grid.x: 128 elements of 32 lines, along k first; grid.y: A, B. A thread makes four bytes of each plane: elements
-// that are 32 apart, because the order along k does not matter if it is the same in A and B.
-__global__ void __launch_bounds__(RESIDUES_THREADS)
-    residues_split(const __grid_constant__ residue_operands op, int moduli) {
+// grid.x: 128 elements of 32 lines, along k first; grid.y: A, B. store(values, number of the line, first byte in its
+// plane) takes four elements of a thread, which are 32 apart, because the order along k does not matter if it is the
+// same in A and B.
+template <typename Store> __device__ __forceinline__ void visit_lines(const residue_operands &op, Store store) {
     enum { WARPS = RESIDUES_THREADS / 32, PITCH = RESIDUES_LINES + 1 }; // no bank conflicts in either direction
     __shared__ double tile[RESIDUES_DEPTH * PITCH];
-    let_next_grid_begin();
-    wait_for_grid_before();
-    if (!op.findings->are_good()) return;
     const residue_side &side = op.side[blockIdx.y];
     const unsigned parts = static_cast<unsigned>(side.pitch / RESIDUES_DEPTH); // of k
     const int first = static_cast<int>(blockIdx.x % parts) * RESIDUES_DEPTH, end = op.k - first,
@@ -135,10 +137,8 @@ __global__ void __launch_bounds__(RESIDUES_THREADS)
             tile[h * PITCH + lane] = is_line && h < end ? row[first + h] : 0;
         __syncthreads();
     }
-    const int64_t plane = static_cast<int64_t>(side.padded) * side.pitch;
     for (int line = warp; line < RESIDUES_LINES && first_line + line < side.padded; line += WARPS) {
         const int number = first_line + line;
-        const double scale = power_of_two(side.scales[number]);
         double values[4] = {};
         if (!along_k) {
 #pragma unroll
@@ -149,10 +149,36 @@ __global__ void __launch_bounds__(RESIDUES_THREADS)
             for (int j = 0; j < 4; ++j)
                 if (j * 32 + lane < end) values[j] = row[j * 32 + lane];
         }
+        store(values, side.scales[number], side.planes + number * side.pitch + first + lane * 4);
+    }
+}
+
+// `per_unit`: how many units of the magnitudes one of the integers has.
+__global__ void __launch_bounds__(RESIDUES_THREADS)
+    residues_magnitudes(const __grid_constant__ residue_operands op, double per_unit) {
+    let_next_grid_begin();
+    wait_for_grid_before();
+    if (!op.findings->are_compared()) return;
+    visit_lines(op, [&](const double(&values)[4], int scale, int8_t *to) {
+        const double by = power_of_two(scale) * per_unit;
+        const auto magnitude = [&](int j) { // of a line of zeros: any, since its products have no error
+            return scale == RESIDUES_ZEROS ? 127 : static_cast<int8_t>(fmin(fabs(values[j]) * by, 127.0));
+        };
+        *reinterpret_cast<char4 *>(to) = make_char4(magnitude(0), magnitude(1), magnitude(2), magnitude(3));
+    });
+}
+
+__global__ void __launch_bounds__(RESIDUES_THREADS)
+    residues_split(const __grid_constant__ residue_operands op, int moduli) {
+    let_next_grid_begin();
+    wait_for_grid_before();
+    if (!op.findings->are_good()) return;
+    const residue_side &side = op.side[blockIdx.y];
+    const int64_t plane = static_cast<int64_t>(side.padded) * side.pitch;
+    visit_lines(op, [&](const double(&values)[4], int scale, int8_t *to) {
         residue_digits digits[4];
 #pragma unroll
-        for (int j = 0; j < 4; ++j) digits[j] = residue_digits(__double2ll_rn(values[j] * scale));
-        int8_t *to = side.planes + number * side.pitch + first + lane * 4;
+        for (int j = 0; j < 4; ++j) digits[j] = residue_digits(__double2ll_rn(values[j] * power_of_two(scale)));
 #pragma unroll
         for (int i = 0; i < RESIDUES_MOST; ++i, to += plane) {
             if (i >= RESIDUES_LEAST && i >= moduli) break;
@@ -160,7 +186,7 @@ __global__ void __launch_bounds__(RESIDUES_THREADS)
             *reinterpret_cast<char4 *>(to) = make_char4(digits[0].residue(modulus), digits[1].residue(modulus),
                                                         digits[2].residue(modulus), digits[3].residue(modulus));
         }
-    }
+    });
 }
 
 // The residues of C: planes of m lines, `pitch` bytes each.

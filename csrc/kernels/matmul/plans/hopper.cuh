@@ -124,9 +124,14 @@ inline int plan_wgmma_multicast(const ck_call *call, ck_plan *plan, ck_error *er
 inline int plan_wgmma_groups(const ck_call *call, ck_plan *plan, ck_error *error) {
     using size = wgmma_groups_size;
     const wgmma_groups_tiling tiling = wgmma_groups_of(call);
+    const int64_t parts = product(tiling.pairs, tiling.groups), most = INT32_MAX / 2;
     CK_TRY(plan_boxes<size>(call, plan, error));
+    if (parts > most)
+        return ck_fail(error, CK_BAD_VALUE,
+                       "the result has %lld parts of pairs of tiles, but at most %lld are possible",
+                       static_cast<long long>(parts), static_cast<long long>(most));
     plan_halves_of_boxes(size::COLUMNS, plan);
-    plan_grid_of_pairs(product(tiling.pairs, tiling.groups), call, plan);
+    plan_grid_of_pairs(parts, call, plan);
     return plan_groups(call, plan, error, tiling.groups);
 }
 
