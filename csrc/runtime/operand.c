@@ -115,9 +115,12 @@ int ck_operand_layout(ck_operand *operand, ck_device *owner, const ck_view *arra
     } else {
         operand->is_packed = !ck_layout_holds(layout, array, is_output);
         device->data = array->data; // the other fields are already set
-        // Of an empty array nothing is read. Without strides, a stack of many such axes is one axis, as that of a
-        // host array.
-        if (!is_output && ck_view_is_empty(array)) memset(device->strides, 0, sizeof device->strides);
+        // Of an empty array nothing is read, but copies of nothing need an aligned address, too. Without strides, a
+        // stack of many such axes is one axis, as that of a host array.
+        if (!is_output && ck_view_is_empty(array)) {
+            device->data = NULL;
+            memset(device->strides, 0, sizeof device->strides);
+        }
     }
     if (!operand->is_packed) return CK_OK;
     unsigned kept = 0; // a stack that repeats one matrix stays so, with stride 0

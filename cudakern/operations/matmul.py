@@ -261,9 +261,11 @@ def matmul(
     accuracy : "fast" or "strict"
         How accurate "auto" is on a GPU. With "fast", a product of float32 is at least as accurate as that of the GPU's
         library, except where the terms of a sum nearly cancel, or a few of them are much larger than all others, or
-        where the product is narrow or k short, and the library's sums are short, too. "strict" keeps all bits of the
-        elements; but if an element is infinite or NaN, or neighbors differ by a factor of 2^106 or more, the product is
-        as accurate as sums in float32. Sums of other floating-point types, and of up to 64 terms, are compensated.
+        where the product is narrow or k short, and the library's sums are short, too. The error of a float64 product
+        is at most that of sums in the order of k, and less where "residues_int8" computes it. "strict" keeps all bits
+        of the elements; but if an element is infinite or NaN, or neighbors differ by a factor of 2^106 or more, the
+        product is as accurate as sums in float32. Sums of other floating-point types, and of up to 64 terms, are
+        compensated.
     <call>
 
     Returns

@@ -210,9 +210,9 @@ typedef int run_split_inside_if_of(const cluster_tiling &tiling, const operand_s
 
 // tensor_cores_double.cu: likewise, a product for which "residues_int8" is not good enough.
 struct residue_findings;
-typedef int run_tensor_cores_double_unless_of(const operand_stack<double, false> &stack, const directions &along_k,
-                                              const residue_findings *unless, const ck_context *context,
-                                              ck_error *error);
+typedef int run_tensor_cores_double_unless_of(const ck_call *call, const operand_stack<double, false> &stack,
+                                              const directions &along_k, const residue_findings *unless,
+                                              const ck_context *context, ck_error *error);
 
 #define RUN_FLAT(name, kernel, with)                                                                                 \
     CK_RUN(name) {                                                                                                   \

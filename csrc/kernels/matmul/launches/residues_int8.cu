@@ -27,7 +27,7 @@ int run_one(const ck_call *call, const ck_plan *plan, const ck_context *context,
             const operand_stack<double, false> &stack) {
     const operands<double, false> &first = stack.first;
     const directions along_k = directions_of(call, plan);
-    if (first.k == 0) return run_tensor_cores_double_unless(stack, along_k, nullptr, context, error);
+    if (first.k == 0) return run_tensor_cores_double_unless(call, stack, along_k, nullptr, context, error);
     const int moduli = static_cast<int>(call->parameters[0]), m = static_cast<int>(first.m),
               n = static_cast<int>(first.n);
     const residue_system system(moduli);
@@ -83,7 +83,7 @@ int run_one(const ck_call *call, const ck_plan *plan, const ck_context *context,
     CK_TRY(ck_launch_early(0, context, error, "residues_join", residues_join,
                            dim3(static_cast<unsigned>(wide), static_cast<unsigned>(smaller(m, high))),
                            dim3(RESIDUES_THREADS), 0, results, system));
-    return run_tensor_cores_double_unless(stack, along_k, split.findings, context, error);
+    return run_tensor_cores_double_unless(call, stack, along_k, split.findings, context, error);
 }
 
 } // namespace

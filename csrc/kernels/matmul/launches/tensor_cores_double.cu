@@ -42,13 +42,15 @@ CK_RUN(tensor_cores_double) {
 
 run_tensor_cores_double_unless_of run_tensor_cores_double_unless;
 
-int run_tensor_cores_double_unless(const operand_stack<double, false> &stack, const directions &along_k,
-                                   const residue_findings *unless, const ck_context *context, ck_error *error) {
+int run_tensor_cores_double_unless(const ck_call *call, const operand_stack<double, false> &stack,
+                                   const directions &along_k, const residue_findings *unless,
+                                   const ck_context *context, ck_error *error) {
     using size = tensor_cores_double_square;
     const int64_t tiles = product(divide_up(stack.first.m, size::ROWS), divide_up(stack.first.n, size::COLUMNS));
+    const bool pairs = lines_begin_with_pairs(call, along_k);
     return with_directions(along_k, [&](auto a_along_k, auto b_along_k) {
-        // (Single copies work for all operands, and this is rare.)
-        const auto kernel = tensor_cores_double<size, decltype(a_along_k)::value, decltype(b_along_k)::value, false>;
+        constexpr bool A = decltype(a_along_k)::value, B = decltype(b_along_k)::value;
+        const auto kernel = pairs ? tensor_cores_double<size, A, B, true> : tensor_cores_double<size, A, B, false>;
         return ck_launch(context, error, "tensor_cores_double", kernel, dim3(static_cast<unsigned>(tiles)),
                          dim3(size::THREADS), size::SHARED_BYTES, stack, partial_sums<double>{nullptr, 1, false},
                          unless);

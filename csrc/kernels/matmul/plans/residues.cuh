@@ -17,8 +17,10 @@ inline int plan_residues_int8(const ck_call *call, ck_plan *plan, ck_error *erro
     const int64_t pairs = smaller(product(tiles, call->parameters[0]), call->limits->multiprocessors / PAIR);
     CK_TRY(plan_grid(call, plan, error, PAIR * pairs, 1, size::THREADS, 1));
     if (rows(call) > RESIDUES_MOST_LINES || columns(call) > RESIDUES_MOST_LINES || inner(call) > RESIDUES_MOST_K)
-        return ck_fail(error, CK_BAD_VALUE, "m and n must be at most %lld for this variant, and k at most %lld",
-                       static_cast<long long>(RESIDUES_MOST_LINES), static_cast<long long>(RESIDUES_MOST_K));
+        return ck_fail(error, CK_BAD_VALUE,
+                       "\"residues_int8\" takes m and n of at most %lld and k at most %lld, but k is %lld",
+                       static_cast<long long>(RESIDUES_MOST_LINES), static_cast<long long>(RESIDUES_MOST_K),
+                       static_cast<long long>(inner(call)));
     plan->grid[2] = 1;
     plan->shared_bytes = size::SHARED_BYTES;
     plan->layout[0].pitch = plan->layout[1].pitch = 8;
