@@ -5,7 +5,7 @@
 // Why     Where C is small and k long, the blocks of a cluster of "wgmma_split_k" read different parts of k: each
 //         reads all of its operands by itself, and the L2 cache delivers a tile's rows and columns to one block only.
 // Claim   bytes read from the L2 cache for m = n = 512 and a slab: 384 KiB (before: 512 KiB)
-// Gain    on an H200, 512 x 512 x 65536: 533 TFLOP/s in float16 (before: 470; cuBLAS 610); docs/speed.md
+// Gain    on an H200, 512 x 512 x 65536: 487 TFLOP/s in float16 (before: 470; cuBLAS 617); docs/speed.md
 // Price   the sums of all groups go through the workspace
 // Edges   as in "wgmma_multicast"; results are stored by threads. A group without a slab adds zeros.
 // Map     cluster c: items c, c + clusters, ...; item i: group i % groups of pair i / groups; blocks and threads as
