@@ -22,13 +22,14 @@ _OF_VARIANTS = {
         sum_of_squares shared_serial; matmul shared_row, pitched, split_inside""",
     "threads wait for others, for as long as it takes": """
         sum_of_squares cooperative; exclusive_scan lookback; inclusive_scan lookback""",
-    "not understood": "matmul tensor_cores; bincount global_atomics, warp_aggregated",
+    "not understood": "matmul tensor_cores, tensor_cores_split_k; bincount global_atomics, warp_aggregated",
 }
 _OF_LOCAL = {
     # (gpu_kernels.json says which spill; in that of split_inside, 160 bytes are an array.)
     "what nvcc spills is not counted": "matmul register_tile, split_fp16, split_bf16; moving_sum spilled",
     "of arrays, accesses by constant indices, or through a pointer or a lambda, are not counted": """
         matmul split_inside; moving_sum runtime_index""",
+    "nvcc copies a table of constants to the stack": "matmul residues_int8",
 }
 
 

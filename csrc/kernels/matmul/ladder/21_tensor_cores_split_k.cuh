@@ -7,8 +7,8 @@
 // Why     Where C is small, there are fewer tiles than multiprocessors. And to copy an operand first, so that its
 //         rows are aligned, takes a launch, which is as long as a small product.
 // Claim   launches for m = 77, n = 263, k = 73 in C order: 1 (before: 3)
-// Gain    on an H200, in float16: 883 x 77 x 68: 6.0 us (cuBLAS 5.9, "wgmma_persistent" 14.5); 300 x 500 x 333: 9.0 us
-//         (10.9, 15.4)
+// Gain    on an H200, in float16: 883 x 77 x 68: 6.0 us (cuBLAS 5.9, "wgmma_persistent" 14.5); 300 x 500 x 333:
+//         9.0 us (10.9, 15.4)
 // Price   ldmatrix needs aligned rows, so fragments are read element by element. The sums of a tile go through shared
 //         memory once, and the cluster waits for its slowest block. Groups cost a second launch.
 // Edges   Elements outside the matrices are zeros in shared memory. A block whose part of k is empty adds zeros.

@@ -1,5 +1,5 @@
-// Slabs of 16-bit elements whose lines have any alignment: copied to shared memory with cp.async as they lie in global
-// memory, and read from there as pairs of elements.
+// Slabs of 16-bit elements whose lines have any alignment: copied to shared memory with cp.async as they lie in
+// global memory, and read from there as pairs of elements.
 //
 // A slab is DEPTH columns of A (or rows of B) by EXTENT rows of A (or columns of B). Its lines are contiguous in
 // global memory: along k (DEPTH elements each), or along the extent. cp.async copies 16 bytes from addresses that are

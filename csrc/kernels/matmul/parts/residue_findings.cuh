@@ -5,13 +5,13 @@
 // integers, which is the only error: at most 1/2 in a line whose norm is at least half of residue_system::norm.
 //
 // The error of C's element is therefore at most 2 / norm * |a| |b| sqrt(k), where |a| and |b| are norms, and a sum in
-// float64 has one that is in proportion to the sum of |a_h b_h|. That sum must be at least RESIDUES_COSINE of |a| |b|,
+// float64 has one that is in proportion to the sum of |a_h b_h|. That sum must be at least RESIDUES_COSINE * |a| |b|,
 // for each row and column. There are two proofs:
 //
 // 1. It is |a| |b| times the cosine of the angle between the magnitudes of a and those of b. Neither is far from the
-//    vector of ones if its elements have similar magnitudes: cos = sum |a_h| / (sqrt(k) |a|), 0.8 for normal data, 0.87
-//    for uniform. If these angles are A and B, then the angle between a and b is at most A + B. So one sum and one norm
-//    of each line tell whether cos(A + B) is large enough.
+//    vector of ones if its elements have similar magnitudes: cos = sum |a_h| / (sqrt(k) |a|), 0.8 for normal data,
+//    0.87 for uniform. If these angles are A and B, then the angle between a and b is at most A + B. So one sum and
+//    one norm of each line tell whether cos(A + B) is large enough.
 // 2. Where it is not, because elements of a line differ more, or many are zero, a product of bytes decides: of
 //    magnitudes that are rounded down to seven bits, in units of |a| / (16 sqrt(k)) or more. An element of it is at
 //    most the sum of |a_h b_h| in these units, so it proves enough if it is RESIDUES_COSINE * 256 k.

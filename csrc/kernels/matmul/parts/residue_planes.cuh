@@ -1,6 +1,6 @@
 // The second page of "residues_int8": what comes before and after the products of bytes.
 //
-//     residues_scale       the norm of each line (row of A, column of B), and whether its elements have similar magnitudes
+//     residues_scale       the norm of each line (row of A, column of B), and whether its magnitudes are similar
 //     residues_magnitudes  if not: a plane of bytes with the magnitudes
 //     residues_compare     and the least element of their product (on the first page)
 //     residues_split       each double becomes an integer, and that its residues: one plane of bytes for each modulus
