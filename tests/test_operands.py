@@ -223,8 +223,8 @@ def guarded_calls(name, variant, a, b):
 def test_a_stack_is_copied_in_as_many_calls_as_a_matrix(name, variant):
     """However many matrices: one copy an operand, or as many as a matrix has rows where both sides are padded."""
     a, b = numbers((40, 3, 5), main_type(variant)), numbers((40, 5, 2), main_type(variant))
-    # "residues_int8" has six launches and two tensor maps for each product.
-    most = guarded_calls(name, variant, a[:1], b[:1]) + {"tiled_padded": 8, "residues_int8": 8 * 39}.get(
+    # "residues_int8" has eight launches for each product; three ask for more shared memory, which is one more call.
+    most = guarded_calls(name, variant, a[:1], b[:1]) + {"tiled_padded": 8, "residues_int8": 11 * 39}.get(
         variant.name, 0
     )
     assert guarded_calls(name, variant, a, b) <= most

@@ -191,7 +191,9 @@ def test_auto_takes_it_for_large_products(shape, taken):
 
 
 def test_products_with_an_identity_are_exact():
-    """As in NumPy: the elements of other numbers of bits would be rounded, so the check must refuse the identity."""
-    x = np.random.default_rng().standard_normal((70, 70))
-    assert np.array_equal(product(np.eye(70), x), x)
-    assert np.array_equal(product(x, np.eye(70)[::-1]), x[:, ::-1])
+    """As in NumPy: either the check refuses the identity, or all elements become integers without rounding."""
+    random = np.random.default_rng()
+    for x in (random.standard_normal((70, 70)), random.uniform(1.3, 1.99, (70, 70))):
+        for moduli in (15, 16):
+            assert np.array_equal(product(np.eye(70), x, moduli=moduli), x)
+            assert np.array_equal(product(x, np.eye(70)[::-1], moduli=moduli), x[:, ::-1])

@@ -8,8 +8,9 @@
 // Claim   multiply-adds of a call: 15 m n k of int8 (before: m n k of float64); error: at most (1 + 1.6 sqrt(k)) /
 //         2^53 of the sum of magnitudes (before: k / 2^53)
 // Gain    on an H200, m = n = k = 4096: 74 TFLOP/s in float64 (before: 53; cuBLAS 57); docs/speed.md
-// Price   15 bytes of workspace for each element of A, B and C; two passes over A and B, and one over C. The cost
-//         does not depend on how many digits the data has.
+// Price   15 bytes of workspace for each element of A, B and C; two passes over A and B, and one over C. Where the
+//         first proof of residue_findings.cuh fails, one more pass over A and B, and one more product. The cost does
+//         not depend on how many digits the data has.
 // Edges   The planes are padded to whole slabs and whole groups of 32 columns. Where a line of A or B has elements of
 //         very different magnitudes, infinities or NaN, "tensor_cores_double" computes the product
 //         (residue_findings.cuh).

@@ -147,7 +147,7 @@ inline double time_of_residues(const ck_call *call) {
            (25 + lines * 31 / 3.6e6 + results * 23 / 3.2e6 + rounds * (1.7 + slabs * 0.66));
 }
 
-// (With few elements in a line, their magnitudes differ too much by chance, and the check of "residues_int8" fails.)
+// (With a k below 100, the check of "residues_int8" often fails by chance, and below 512 it is never faster.)
 inline const char *fastest_of_doubles(const ck_call *call) {
     const k_parts square = parts_of_square_doubles(call), flat = parts_of_flat_doubles(call);
     const double tensor_cores = square.time < flat.time ? square.time : flat.time;

@@ -14,7 +14,7 @@
 //    one norm of each line tell whether cos(A + B) is large enough.
 // 2. Where it is not, because elements of a line differ more, or many are zero, a product of bytes decides: of
 //    magnitudes that are rounded down to seven bits, in units of |a| / (16 sqrt(k)) or more. An element of it is at
-//    most the sum of |a_h b_h| in these units, so it proves enough if it is RESIDUES_COSINE * 256 k.
+//    most the sum of |a_h b_h| in these units, so it proves enough if it is at least RESIDUES_COSINE * 256 k.
 //
 // If neither proves it, "tensor_cores_double" computes the product.
 #ifndef CK_MATMUL_RESIDUE_FINDINGS_CUH
@@ -31,8 +31,8 @@ constexpr float RESIDUES_COSINE = 1.0f / 32;
 
 struct residue_findings {
     // By residues_scale, in A and in B: the largest sin^2 of the angles of its lines, as the bits of a float (whose
-    // order is that of integers). 2: something has no such integers: an infinity, NaN, or a norm near the limits of a
-    // double.
+    // order is that of integers). 2: a line cannot be scaled, because of an infinity, NaN, or a norm that is not
+    // between 2^-400 and 2^400.
     unsigned sine[2];
     int least, wanted; // of the products of magnitudes: by residues_compare, and what proves enough
 
@@ -44,7 +44,8 @@ struct residue_findings {
         const float a = sine_of(0), b = sine_of(1);
         return a <= 1 && b <= 1 && sqrtf((1 - a) * (1 - b)) - sqrtf(a * b) >= RESIDUES_COSINE;
     }
-    // Whether the second proof is tried. (In data at random, its elements are about the product of both cosines.)
+    // Whether the second proof is tried. (In random data, an element of the magnitudes' product is about the product
+    // of both cosines: with less, it could not succeed.)
     __device__ __forceinline__ bool are_compared() const {
         const float a = sine_of(0), b = sine_of(1);
         return a <= 1 && b <= 1 && (1 - a) * (1 - b) >= RESIDUES_COSINE * RESIDUES_COSINE && !are_similar();

@@ -21,8 +21,8 @@ namespace matmul {
 
 enum { RESIDUES_LINES = 32, RESIDUES_THREADS = 256, RESIDUES_SCALE_THREADS = 512 };
 enum { RESIDUES_JOIN_BLOCKS = 4 }; // at once on a multiprocessor
-// The scale of a line of zeros, which needs none, so that it can be told. (It is below all others, and a normal
-// number also in the product with another one.)
+// A line of zeros needs no scale. It gets this one, by which it is known: all others are from -346 to 462. The sum of
+// two scales is the exponent of a normal number.
 enum { RESIDUES_ZEROS = -500 };
 
 // One operand: its lines, the scales that make integers of them (2^scale), and the planes, with `pitch` bytes for a
@@ -161,7 +161,8 @@ __global__ void __launch_bounds__(RESIDUES_THREADS)
     if (!op.findings->are_compared()) return;
     visit_lines(op, [&](const double(&values)[4], int scale, int8_t *to) {
         const double by = power_of_two(scale) * per_unit;
-        const auto magnitude = [&](int j) { // of a line of zeros: any, since its products have no error
+        // Of a line of zeros, the largest byte: its products have no error, and must not fail the proof.
+        const auto magnitude = [&](int j) {
             return scale == RESIDUES_ZEROS ? 127 : static_cast<int8_t>(fmin(fabs(values[j]) * by, 127.0));
         };
         *reinterpret_cast<char4 *>(to) = make_char4(magnitude(0), magnitude(1), magnitude(2), magnitude(3));
