@@ -109,8 +109,8 @@ struct residue_system {
         norm = sqrt(0.499 * static_cast<double>(all));
     }
 
-    // The product's integer for a pair of lines, as a double, with one rounding (and at most 2^-67 of the product of the
-    // norms).
+    // The product's integer for a pair of lines, as a double, with one rounding (and at most 2^-67 of the norms'
+    // product).
     // `sum`: the digits of all residues times their weights.
     __device__ __forceinline__ double join(double (&sum)[DIGITS]) const {
         constexpr double ROUND = 0x1.8p52, UNIT = 0x1p42;
