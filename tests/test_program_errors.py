@@ -316,5 +316,5 @@ int main() {{
     return cudaDeviceSynchronize() == cudaSuccess;
 }}
 """)
-    found = next(one for one in ck.run(path, check=True).findings if one.kind == "bounds")
-    assert ("Line 9 allocates as many bytes as elements" in found.advice) is is_told
+    finding = next(one for one in ck.run(path, check=True).findings if one.kind == "bounds")
+    assert ("Line 9 allocates as many bytes as elements" in finding.advice) is is_told
